@@ -257,6 +257,8 @@ mod rig_keys;
 mod rig_models;
 #[path = "core/rig_operations.rs"]
 mod rig_operations;
+#[path = "core/rig_pin.rs"]
+mod rig_pin;
 #[path = "core/rig_refusals.rs"]
 mod rig_refusals;
 #[path = "core/rig_symmetrize.rs"]

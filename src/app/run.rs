@@ -229,6 +229,7 @@ impl SinewApp {
                         | RigKind::BindKept
                         | RigKind::ApplyPose
                         | RigKind::PoseAsRest
+                        | RigKind::Pin
                 ) {
                     self.set_mode(Mode::Rig);
                 }

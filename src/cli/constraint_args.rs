@@ -3,7 +3,7 @@
 use crate::editor::constraints::{ConstraintKind, across, axis_of_bone, side_of};
 use crate::skeleton::constraint::aim::Up;
 use crate::skeleton::constraint::limit::Cone;
-use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use crate::skeleton::constraint::{Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 
@@ -118,6 +118,15 @@ fn set_rule(
         (Rule::CopyLocation { keeps_offset, .. }, "no-offset") if flag(value)? => {
             *keeps_offset = false;
         }
+        (Rule::CopyLocation { space, .. }, "local") if flag(value)? => *space = Space::Local,
+        (
+            Rule::LimitAngles { order, .. }
+            | Rule::CopyRotation {
+                axes: CopiedAxes { order, .. },
+                ..
+            },
+            "order",
+        ) => *order = euler_order(value)?,
         (Rule::CopyLocation { axes, .. } | Rule::CopyScale { axes, .. }, "axes") => {
             *axes = letters(value)?;
         }
@@ -138,7 +147,7 @@ fn set_rule(
         (Rule::TwistShare { axis: twist, .. }, "axis") => *twist = axis(value)?,
         (Rule::TwistShare { share, .. }, "factor") => *share = number(value)?,
         (Rule::TwistShare { centre, .. }, "centre" | "center") => *centre = degrees(value)?,
-        (Rule::LimitAngles(ranges), "x" | "y" | "z") => {
+        (Rule::LimitAngles { ranges, .. }, "x" | "y" | "z") => {
             let index = ["x", "y", "z"].iter().position(|letter| *letter == key);
             ranges[index.unwrap_or(0)] = range(value)?;
         }
@@ -212,6 +221,13 @@ fn letters(text: &str) -> Result<[bool; 3], String> {
     Ok(axes)
 }
 
+/// "zyx"
+fn euler_order(text: &str) -> Result<EulerOrder, String> {
+    let mut all = EulerOrder::ALL.into_iter();
+    let found = all.find(|order| order.letters().eq_ignore_ascii_case(text));
+    found.ok_or_else(|| "write the order of the angles as letters, such as zyx".into())
+}
+
 /// "+y"
 fn axis(text: &str) -> Result<DVec3, String> {
     let (sign, letter) = match text.strip_prefix('-') {
@@ -283,7 +299,10 @@ mod tests {
             (-DVec3::X, DVec3::Z, -DVec3::Z)
         );
         let made = read("limit-rotation:x=-10..20,z=0..0").unwrap();
-        let Rule::LimitAngles([x, y, z]) = made.rule else {
+        let Rule::LimitAngles {
+            ranges: [x, y, z], ..
+        } = made.rule
+        else {
             panic!("{made:?}")
         };
         assert_eq!(x.map(f64::to_degrees).map(f64::round), [-10.0, 20.0]);
@@ -292,6 +311,27 @@ mod tests {
         assert!(read("two-bone-ik:target:pole=rig:arm,softness=0.1").is_ok());
         assert!(read("ik:target:bones=2").is_ok());
         assert!(read("copy-scale:target:axes=y").is_ok());
+        let made = read("limit-rotation:order=ZYX").unwrap();
+        assert!(matches!(
+            made.rule,
+            Rule::LimitAngles {
+                order: EulerOrder::Zyx,
+                ..
+            }
+        ));
+        let made = read("copy-rotation:target:axes=xz,order=yzx").unwrap();
+        let Rule::CopyRotation { axes, .. } = made.rule else {
+            panic!("{made:?}")
+        };
+        assert_eq!(axes.order, EulerOrder::Yzx);
+        let made = read("copy-location:target:axes=y,local").unwrap();
+        assert!(matches!(
+            made.rule,
+            Rule::CopyLocation {
+                space: Space::Local,
+                ..
+            }
+        ));
         for (text, why) in [
             ("glue:target", "a type is copy-rotation, "),
             ("copy-scale", "it needs a target"),
@@ -309,6 +349,10 @@ mod tests {
                 "up=y: the up axis must not",
             ),
             ("limit-rotation:x=5", "x=5: write a range as MIN..MAX"),
+            (
+                "limit-rotation:order=xx",
+                "order=xx: write the order of the angles",
+            ),
             ("twist-share:rig:fore:factor=2", "out of its range"),
             ("ik:target:bones=9", "it bends 9 bones"),
             ("copy-location:rig:hand", "a bone cannot follow itself"),

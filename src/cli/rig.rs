@@ -3,8 +3,8 @@
 use super::rig_args::{RigArgs, RigStep};
 use super::written::{self, USUAL, Writing};
 use super::{Failure, constraint_args, load, scene};
-use crate::document::rig::{Axis, Intent};
-use crate::document::{Document, Edit};
+use crate::document::rig::{Axis, Intent, PIN_EASE_SECS, Pin};
+use crate::document::{ClipId, Document, Edit};
 use crate::io::is_project;
 use crate::rig::{Operation, Report, Template};
 use crate::skeleton::joint_limits::JointLimits;
@@ -219,6 +219,12 @@ fn operation(
                 _ => Some(joint(1)?),
             },
         },
+        "pin" => {
+            let (clip, _) = scene::find_clip_id(document, value(1))?;
+            Operation::Pin(pin(joint(0)?, clip, value(2)).ok_or_else(|| {
+                wrong("write the range as FROM..TO in seconds, such as 0.2..0.8,at=0.3")
+            })?)
+        }
         "apply-pose" => Operation::ApplyPose(pose()?),
         "pose-as-rest" => Operation::PoseAsRest(pose()?),
         "intent" => return Err(wrong("it must follow a --move")),
@@ -238,6 +244,30 @@ fn limits(text: &str) -> Option<JointLimits> {
     });
     let limits = JointLimits([ranges.next()??, ranges.next()??, ranges.next()??]);
     (ranges.next().is_none() && limits.is_valid()).then_some(limits)
+}
+
+/// A pin over a range "0.2..0.8,at=0.3,ease=0.1", seconds.
+fn pin(joint: JointId, clip: ClipId, text: &str) -> Option<Pin> {
+    let mut parts = text.split(',');
+    let (from, to) = parts.next()?.split_once("..")?;
+    let secs = |text: &str| text.trim().parse::<f64>().ok().filter(|s| s.is_finite());
+    let range = [secs(from)?, secs(to)?];
+    let mut pin = Pin {
+        joint,
+        clip,
+        range,
+        at: range[0],
+        place: None,
+        ease: PIN_EASE_SECS,
+    };
+    for part in parts {
+        match part.split_once('=')? {
+            ("at", text) => pin.at = secs(text)?,
+            ("ease", text) => pin.ease = secs(text).filter(|s| *s >= 0.0)?,
+            _ => return None,
+        }
+    }
+    Some(pin)
 }
 
 /// The bone of a name, of `#NODE`, or of a name that several have and a number: "name.001" is the second one.

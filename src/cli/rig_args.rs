@@ -54,7 +54,7 @@ impl RigStep {
     }
 }
 
-const FLAGS: [Flag; 22] = [
+const FLAGS: [Flag; 23] = [
     (
         "insert",
         "BONE N",
@@ -163,6 +163,12 @@ const FLAGS: [Flag; 22] = [
         "logical-parent",
         "BONE PARENT|none",
         "Set the parent of a bone along its limb; the hierarchy of the file does not change",
+    ),
+    (
+        "pin",
+        "BONE CLIP FROM..TO[,at=S][,ease=S]",
+        "Keep a bone, such as a foot, in place over a range of a clip (by number or name), seconds: where it is at the time \
+         `at` (FROM), with keyframes of its limb; `ease`: the time to its place and back (0.1)",
     ),
 ];
 

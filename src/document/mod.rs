@@ -37,6 +37,7 @@ mod kept_weights;
 pub mod layers;
 mod mask_edit;
 mod mask_of;
+mod mesh_copies;
 pub mod mesh_source;
 mod model;
 mod paint_target;

@@ -49,6 +49,8 @@ pub struct Document {
     pub(super) unplaced_constraints: Arc<Vec<UnplacedConstraint>>,
     /// Meshes whose points are not the source's: those of an individual.
     pub(super) reshaped: Arc<BTreeSet<MeshId>>,
+    /// Copies of meshes of the source, each with that mesh.
+    pub(super) mesh_copies: Arc<BTreeMap<MeshId, MeshId>>,
     pub(super) individual: Option<Arc<Individual>>,
     pub(super) what_if: Option<Arc<Individual>>,
     session: Session,
@@ -115,6 +117,7 @@ impl Document {
             unplaced_clusters: Arc::default(),
             unplaced_constraints: Arc::default(),
             reshaped: Arc::default(),
+            mesh_copies: Arc::default(),
             individual: None,
             what_if: None,
             session: Session {
@@ -372,6 +375,7 @@ impl Document {
             && self.individual == other.individual
             && self.what_if == other.what_if
             && self.kept_weights == other.kept_weights
+            && self.mesh_copies == other.mesh_copies
             && self.meshes.len() == other.meshes.len()
             && self
                 .meshes

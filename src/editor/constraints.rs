@@ -5,7 +5,7 @@ use crate::document::Edit;
 use crate::sentence::sentence;
 use crate::skeleton::bone_segments::automatic_tail;
 use crate::skeleton::constraint::limit::Cone;
-use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use crate::skeleton::constraint::{Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 use std::f64::consts::PI;
@@ -89,9 +89,7 @@ impl ConstraintKind {
             Self::TwistShare => {
                 "Copy a fraction of the target's twist, as the twist bones of a forearm do."
             }
-            Self::LimitRotation => {
-                "Limit the rotation from the rest pose, as Euler angles in XYZ order."
-            }
+            Self::LimitRotation => "Limit the rotation from the rest pose, as Euler angles.",
             Self::LimitSwing => {
                 "Limit the swing from the rest pose to a cone, and the twist to a range."
             }
@@ -116,6 +114,7 @@ impl ConstraintKind {
                 source: other,
                 keeps_offset: true,
                 axes: [true; 3],
+                space: Space::World,
             },
             Self::CopyScale => Rule::CopyScale {
                 source: other,
@@ -132,7 +131,10 @@ impl ConstraintKind {
                 share: 0.5,
                 centre: 0.0,
             },
-            Self::LimitRotation => Rule::LimitAngles([[-PI, PI]; 3]),
+            Self::LimitRotation => Rule::LimitAngles {
+                ranges: [[-PI, PI]; 3],
+                order: EulerOrder::Xyz,
+            },
             Self::LimitSwing => Rule::LimitCone(Cone {
                 axis: along,
                 side: side_of(along),

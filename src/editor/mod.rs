@@ -73,7 +73,7 @@ pub use posing::{PoseAmount, ResetPart};
 pub use probing::PointInfluences;
 pub use probing::SurfacePlace;
 pub use problems::Message;
-pub use rigging::{RigKind, RigTool};
+pub use rigging::{PinSettings, RigKind, RigTool};
 pub use saving::SaveConflict;
 pub use scanning::{SCAN_CANCELLED, ScanComparison, ScanOptions, ScanPlace};
 pub use selecting::PickableBones;

@@ -536,7 +536,7 @@ fn is_compressed(document: &Document, mesh: MeshId) -> bool {
     let entry = source
         .json
         .get("meshes")
-        .and_then(|list| list.get(mesh.0 as usize));
+        .and_then(|list| list.get(document.mesh_of_file(mesh).0 as usize));
     let primitives = entry
         .and_then(|mesh| mesh.get("primitives"))
         .and_then(Value::as_array);

@@ -20,24 +20,9 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// The surface in the axes of `rotation`, a rotation of the world. Meshes with positions that are not finite are left out.
+    /// The surface in the axes of `rotation`, as [`whole_surface`].
     pub(super) fn of(document: &Document, rotation: DMat3) -> Self {
-        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-        for (id, places) in rest_points(document) {
-            let instance = document.instances().get(&id);
-            let Some(item) = instance.and_then(|i| document.meshes().get(&i.mesh)) else {
-                continue;
-            };
-            let places = places.iter().map(|&place| (rotation * place).as_vec3());
-            let places: Vec<Vec3> = places.collect();
-            if !places.iter().all(|p| p.is_finite()) {
-                continue;
-            }
-            let first = positions.len() as u32;
-            let point = |corner: u32| first + item.geometry.point_of_vertex[corner as usize];
-            triangles.extend(item.geometry.triangles.iter().map(|t| t.map(point)));
-            positions.extend(places);
-        }
+        let (positions, triangles) = whole_surface(document, rotation);
         Self {
             index: SurfaceIndex::new(&triangles, &positions),
             positions,
@@ -55,6 +40,28 @@ impl Surface {
     }
 }
 
+/// The points of all meshes at rest in the axes of `rotation`, a rotation of the world, and their triangles. Meshes with positions
+/// that are not finite are left out.
+pub(super) fn whole_surface(document: &Document, rotation: DMat3) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for (id, places) in rest_points(document) {
+        let instance = document.instances().get(&id);
+        let Some(item) = instance.and_then(|i| document.meshes().get(&i.mesh)) else {
+            continue;
+        };
+        let places = places.iter().map(|&place| (rotation * place).as_vec3());
+        let places: Vec<Vec3> = places.collect();
+        if !places.iter().all(|p| p.is_finite()) {
+            continue;
+        }
+        let first = positions.len() as u32;
+        let point = |corner: u32| first + item.geometry.point_of_vertex[corner as usize];
+        triangles.extend(item.geometry.triangles.iter().map(|t| t.map(point)));
+        positions.extend(places);
+    }
+    (positions, triangles)
+}
+
 /// Moves a joint into the middle of its limb; its children stay, and clips rotate about the new place.
 pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError> {
     let skeleton = document.skeleton();
@@ -66,7 +73,7 @@ pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError>
     let place = |joint: JointId| world[joint.get()].translation;
     let at = place(joint);
     let child = main_child(document, joint).map(place);
-    let parent = skeleton.joint(joint).parent.map(place);
+    let parent = skeleton.logical_parent(joint).map(place);
     let along = child
         .map(|child| child - at)
         .filter(|along| along.length() > 0.0);

@@ -3,13 +3,14 @@
 use super::bone::{locked_note, tail_of};
 use super::done::Done;
 use super::template::Template;
-use super::{bind, centre, layers, parent, remove, roll, side, template, twist, unbind};
+use super::{bind, centre, layers, parent, pin, remove, roll, side, template, twist, unbind};
 use crate::document::Document;
 use crate::document::rig::measure::diagonal;
 use crate::document::rig::{
-    self, Axis, Children, Draw, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient,
+    self, Axis, Children, Draw, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Pin,
     Reparent, RigError, SecondAxis, WeightRecipient,
 };
+use crate::finding::counted;
 use crate::skeleton::constraint::Constraint;
 use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::orientation::world_of;
@@ -148,6 +149,8 @@ pub enum Operation {
     ApplyPose(Arc<Pose>),
     /// Makes a pose the rest pose; clips stay.
     PoseAsRest(Arc<Pose>),
+    /// Holds a joint in place over a range of a clip.
+    Pin(Pin),
     /// Infers the logical parents of flat rigs, whose joints are all children of one node.
     InferParents,
     /// Sets the rotation limits of a joint.
@@ -194,6 +197,7 @@ impl Operation {
             Self::BindKept => "Bind with kept weights",
             Self::ApplyPose(_) => "Apply pose to mesh",
             Self::PoseAsRest(_) => "Use pose as rest pose",
+            Self::Pin(_) => "Pin over range",
             Self::InferParents => "Infer logical parents",
             Self::Limit { .. } => "Set rotation limits",
             Self::LogicalParent { .. } => "Set logical parent",
@@ -296,6 +300,7 @@ impl Operation {
             Self::Bind(method) => bind::run(document, *method, task),
             Self::Unbind => unbind::unbind(document),
             Self::BindKept => unbind::bind_kept(document),
+            Self::Pin(request) => pin::run(document, request, task),
             Self::InferParents => rig::infer_logical_parents(document).map(Done::of),
             &Self::Limit { joint, limits } => {
                 rig::set_limits(document, joint, limits).map(Done::of)
@@ -316,10 +321,27 @@ impl Operation {
 fn apply_pose(document: &Document, pose: &Pose) -> Result<Done, RigError> {
     let mut done = Done::of(rig::apply_pose(document, pose)?);
     done.notes.extend(layers::of_new_rest(document, pose));
+    let n_new = done.edit.new_meshes().count();
+    if let Some(name) = done.edit.new_meshes().next() {
+        let note = format!(
+            "Objects that share a mesh got different shapes, so {} added, such as “{name}”.",
+            counted_are(n_new)
+        );
+        done.notes.push(note);
+    }
     done.notes.push(
         "The shape is that of linear blend skinning. Vertices of several bones move differently in other poses now.".into(),
     );
     Ok(done)
+}
+
+/// "1 copy was", "2 copies were".
+fn counted_are(n: usize) -> String {
+    if n == 1 {
+        "1 copy was".into()
+    } else {
+        format!("{n} copies were")
+    }
 }
 
 fn insert(document: &Document, joint: JointId, n: usize) -> Result<Done, RigError> {

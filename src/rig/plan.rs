@@ -1,8 +1,12 @@
 //! Where the bones of a template go: by the bounds of the model and by what stands out of them.
 //!
-//! Fractions of the height of people are those of the canon of seven and a half heads.
+//! Fractions of the height of people are those of the canon of seven and a half heads, in proportion to their trunk and legs.
 
+use super::levels::Levels;
 use glam::{DMat3, DVec3};
+
+/// Arms are to the side where they descend or rise by less than this fraction of their length.
+const LEVEL: f64 = 0.2;
 
 /// A planned bone, in axes of the model: x to its left, y up, z forwards.
 #[derive(Clone, Debug)]
@@ -106,8 +110,9 @@ fn mean(points: &[DVec3], passes: impl Fn(&DVec3) -> bool) -> Option<DVec3> {
     (n > 0.0).then(|| sum / n)
 }
 
-/// A person: arms by the tips of the hands, legs by the feet, which point forwards.
-pub(super) fn humanoid(points: &[DVec3]) -> Option<Fitted> {
+/// A person: trunk and head by the cross-sections of the mesh, arms by the tips of the hands, legs by the feet, which point
+/// forwards.
+pub(super) fn humanoid(points: &[DVec3], triangles: &[[u32; 3]]) -> Option<Fitted> {
     let bounds = Bounds::of(points)?;
     let size = bounds.size();
     // The arms are to the sides.
@@ -135,26 +140,34 @@ pub(super) fn humanoid(points: &[DVec3]) -> Option<Fitted> {
     let points: Vec<DVec3> = points.iter().map(|&p| rotation * p).collect();
     let bounds = Bounds::of(&points)?;
     let middle = bounds.centre().x;
-    let depth = {
-        let trunk = mean(&points, |p| {
-            let up = (p.y - ground) / height;
-            (0.5..0.75).contains(&up) && (p.x - middle).abs() < 0.12 * height
-        });
-        trunk.unwrap_or(bounds.centre()).z
+    let levels = Levels::of(&points, triangles, middle, [ground, height]);
+    let body = Body {
+        points: &points,
+        levels,
+        middle,
+        ground,
+        height,
     };
-    let place = |x: f64, y: f64, z: f64| {
-        DVec3::new(middle + x * height, ground + y * height, depth + z * height)
-    };
+    let arm = body.arm();
+    let Levels { crotch, neck, .. } = levels;
+    // The joints of the arms, where they are known.
+    let shoulder = (arm[0].y - ground) / height;
+    // From crotch to shoulders.
+    let trunk = |t: f64| crotch + t * (shoulder - crotch);
+    let depth = body.depth();
+    let place = |x: f64, y: f64| DVec3::new(middle + x * height, ground + y * height, depth);
     let mut plans = Plans::default();
-    plans.add_middle("hips", None, place(0.0, 0.53, 0.0), true);
-    plans.add_middle("spine", Some("hips"), place(0.0, 0.59, 0.0), true);
-    plans.add_middle("chest", Some("spine"), place(0.0, 0.68, 0.0), true);
-    plans.add_middle("neck", Some("chest"), place(0.0, 0.83, 0.0), true);
-    plans.add_middle("head", Some("neck"), place(0.0, 0.88, 0.0), false);
-    let [shoulder, elbow, wrist, tip] = arm(&points, &bounds, height, place(0.105, 0.81, 0.0));
-    let clavicle = place(0.02, 0.8, 0.0);
+    plans.add_middle("hips", None, place(0.0, trunk(0.18)), true);
+    plans.add_middle("spine", Some("hips"), place(0.0, trunk(0.35)), true);
+    plans.add_middle("chest", Some("spine"), place(0.0, trunk(0.62)), true);
+    let base = 0.5 * (shoulder + neck);
+    plans.add_middle("neck", Some("chest"), place(0.0, base), true);
+    let head = neck + (0.2 * (1.0 - neck)).min(0.03);
+    plans.add_middle("head", Some("neck"), place(0.0, head), false);
+    let [shoulder_at, elbow, wrist, tip] = arm;
+    let clavicle = place(0.02, shoulder - 0.01);
     plans.add_pair("clavicle", "chest", clavicle, middle, false);
-    plans.add_pair("upper_arm", "clavicle", shoulder, middle, false);
+    plans.add_pair("upper_arm", "clavicle", shoulder_at, middle, false);
     plans.add_pair("forearm", "upper_arm", elbow, middle, true);
     plans.add_pair("hand", "forearm", wrist, middle, true);
     plans.add_pair("fingers", "hand", wrist.lerp(tip, 0.5), middle, false);
@@ -165,40 +178,90 @@ pub(super) fn humanoid(points: &[DVec3]) -> Option<Fitted> {
         (low.min(z), high.max(z))
     });
     let long = (toe - heel).clamp(0.0, 0.25 * height);
+    // Legs as far apart as the trunk is wide are so up to the hips.
+    let widest = levels.chest.map_or(0.07, |chest| (0.6 * chest).max(0.07));
     let x = |fraction: f64| {
-        let hip = beside.clamp(0.03 * height, 0.07 * height);
+        let hip = beside.clamp(0.03 * height, widest * height);
         middle + hip + (beside - hip) * fraction
     };
+    // By the length of the legs, which is that of the canon in all others.
+    let leg = crotch / Levels::CANON.crotch;
     let ankle_z = heel + 0.3 * long;
-    let ankle = DVec3::new(x(1.0), ground + 0.05 * height, ankle_z);
-    let hip = DVec3::new(x(0.0), ground + 0.51 * height, depth);
+    let ankle = DVec3::new(x(1.0), ground + 0.05 * leg * height, ankle_z);
+    let hip = DVec3::new(x(0.0), ground + trunk(0.12) * height, depth);
     let mut knee = hip.lerp(ankle, 0.49);
     knee.z += 0.005 * height;
     plans.add_pair("thigh", "hips", hip, middle, false);
     plans.add_pair("shin", "thigh", knee, middle, true);
     plans.add_pair("foot", "shin", ankle, middle, true);
-    let ball = DVec3::new(x(1.0), ground + 0.015 * height, heel + 0.72 * long);
+    let ball = DVec3::new(x(1.0), ground + 0.015 * leg * height, heel + 0.72 * long);
     plans.add_pair("toe", "foot", ball, middle, false);
     Some((rotation, plans.0))
 }
 
-/// The shoulder, the elbow, the wrist and the tip of the left arm: along the line to what stands out farthest to the left;
-/// where that is no hand, downwards until the arm fits the width.
-fn arm(points: &[DVec3], bounds: &Bounds, height: f64, shoulder: DVec3) -> [DVec3; 4] {
-    // From the shoulder to the tips of the fingers.
-    let length = 0.44 * height;
-    let tip = mean(points, |p| p.x > bounds.high.x - 0.02 * height);
-    let reach = tip.map_or(0.0, |tip| tip.distance(shoulder));
-    let tip = match tip {
-        Some(tip) if (0.7..1.4).contains(&(reach / length)) => tip,
-        _ => {
-            let across = (bounds.high.x - shoulder.x).max(0.0);
+/// A body that faces along z.
+struct Body<'a> {
+    points: &'a [DVec3],
+    levels: Levels,
+    middle: f64,
+    ground: f64,
+    height: f64,
+}
+
+impl Body<'_> {
+    /// The mean depth of the trunk.
+    fn depth(&self) -> f64 {
+        let Levels { crotch, neck, .. } = self.levels;
+        let trunk = mean(self.points, |p| {
+            let up = ((p.y - self.ground) / self.height - crotch) / (neck - crotch);
+            (0.08..0.74).contains(&up) && (p.x - self.middle).abs() < 0.12 * self.height
+        });
+        let centre = || Bounds::of(self.points).map(|bounds| bounds.centre());
+        trunk.or_else(centre).map_or(0.0, |trunk| trunk.z)
+    }
+
+    /// The shoulder, the elbow, the wrist and the tip of the left arm: along the line to what stands out farthest to the left
+    /// below the head; where that is no hand, downwards until the arm fits the width.
+    fn arm(&self) -> [DVec3; 4] {
+        let Self {
+            points,
+            levels,
+            middle,
+            ground,
+            height,
+        } = *self;
+        // Arms are as long as the body below the neck tells; a large head does not lengthen them.
+        let scale = levels.neck / Levels::CANON.neck;
+        let length = 0.44 * scale * height;
+        let chest = levels.chest.map_or(0.105 * scale, |chest| 1.1 * chest);
+        let x = middle + chest.clamp(0.05, 0.16) * height;
+        let mut shoulder = DVec3::new(x, ground + levels.shoulder * height, self.depth());
+        let neck = ground + levels.neck * height;
+        let is_body = |p: &&DVec3| p.y < neck;
+        let farthest = points.iter().filter(is_body).map(|p| p.x);
+        let farthest = farthest.fold(f64::NEG_INFINITY, f64::max);
+        let tip = mean(points, |p| p.y < neck && p.x > farthest - 0.02 * height);
+        let tip = tip.unwrap_or(shoulder);
+        // Arms to the side begin at the height of the hands.
+        let reach = tip.distance(shoulder);
+        let is_level = (tip.y - shoulder.y).abs() < LEVEL * reach;
+        let least = if is_level { 0.4 } else { 0.7 };
+        let is_hand = (least..1.4).contains(&(reach / length));
+        if is_hand && is_level {
+            let trunk =
+                |t: f64| ground + (levels.crotch + t * (levels.neck - levels.crotch)) * height;
+            shoulder.y = tip.y.clamp(trunk(0.55), trunk(0.95));
+        }
+        let tip = if is_hand {
+            tip
+        } else {
+            let across = (farthest - shoulder.x).max(0.0);
             let cosine = (across / length).clamp(0.0, 1.0);
             let sine = (1.0 - cosine * cosine).sqrt();
             shoulder + DVec3::new(cosine, -sine, 0.0) * length
-        }
-    };
-    [0.0, 0.42, 0.755, 1.0].map(|fraction| shoulder.lerp(tip, fraction))
+        };
+        [0.0, 0.42, 0.755, 1.0].map(|fraction| shoulder.lerp(tip, fraction))
+    }
 }
 
 /// An animal: legs by the feet, the head at the higher end.
@@ -380,7 +443,7 @@ mod tests {
             DVec3::new(-0.9, 1.35, -0.05),
             DVec3::new(0.9, 1.42, 0.05),
         ));
-        let (rotation, plans) = humanoid(&points).unwrap();
+        let (rotation, plans) = humanoid(&points, &[]).unwrap();
         assert_eq!(rotation * DVec3::NEG_Z, DVec3::Z);
         let find = |name: &str| plans.iter().find(|plan| plan.name == name).unwrap();
         let (left, right) = (find("forearm.L"), find("forearm.R"));
@@ -390,6 +453,6 @@ mod tests {
         for (p, plan) in plans.iter().enumerate() {
             assert!(plan.parent.is_none_or(|parent| parent < p), "{}", plan.name);
         }
-        assert!(humanoid(&[DVec3::ONE; 3]).is_none() && chain(&[]).is_none());
+        assert!(humanoid(&[DVec3::ONE; 3], &[]).is_none() && chain(&[]).is_none());
     }
 }

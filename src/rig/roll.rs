@@ -3,6 +3,7 @@
 use super::done::Done;
 use crate::document::Document;
 use crate::document::rig::{self, KEY_TOLERANCE, RigError, main_child};
+use crate::skeleton::bone_segments::{from_logical_parent, tail_at};
 use crate::skeleton::{Frame, JointId};
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
@@ -32,7 +33,10 @@ pub(super) fn run(document: &Document, joint: JointId, angle: f64) -> Result<Don
 fn along_bone(document: &Document, joint: JointId) -> Option<DVec3> {
     let skeleton = document.skeleton();
     let along = match main_child(document, joint) {
-        Some(child) => skeleton.joint(child).rest.translation,
+        Some(child) => tail_at(skeleton, joint, child),
+        None if skeleton.joint(joint).rule.logical_parent.is_some() => {
+            from_logical_parent(skeleton, joint)
+        }
         None => {
             let rest = &skeleton.joint(joint).rest;
             rest.linear().inverse() * rest.translation

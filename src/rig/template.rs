@@ -1,6 +1,6 @@
 //! Templates: skeletons for models without bones, fitted to the bounds.
 
-use super::centre::Surface;
+use super::centre::{Surface, whole_surface};
 use super::done::Done;
 use super::plan::{Plan, chain, hand, humanoid, quadruped};
 use crate::document::Document;
@@ -60,7 +60,11 @@ pub(super) fn run(document: &Document, template: Template) -> Result<Done, RigEr
         )
     };
     let (rotation, plans) = match template {
-        Template::Humanoid => humanoid(&points),
+        Template::Humanoid => {
+            let (points, triangles) = whole_surface(document, DMat3::IDENTITY);
+            let points: Vec<DVec3> = points.iter().map(|p| p.as_dvec3()).collect();
+            humanoid(&points, &triangles)
+        }
         Template::Quadruped => quadruped(&points),
         Template::Chain => chain(&points),
         Template::Hand => hand(&points),

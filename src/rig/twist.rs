@@ -1,6 +1,6 @@
 //! Twist chains: which twist a bone shares follows from its part of the body.
 
-use super::bone::{locked_note, tail_of};
+use super::bone::{locked_note, real_tail_of};
 use super::done::Done;
 use crate::document::Document;
 use crate::document::rig::{self, RigError, Twist, TwistOf};
@@ -8,7 +8,7 @@ use crate::motion::roles::{Part, SIDES};
 use crate::skeleton::JointId;
 
 pub(super) fn run(document: &Document, joint: JointId, n: usize) -> Result<Done, RigError> {
-    let child = tail_of(document, joint)?;
+    let child = real_tail_of(document, joint)?;
     let of = twist_of(document, joint);
     let request = Twist {
         joint,

@@ -185,8 +185,21 @@ fn logical_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     if tail.is_finite() { tail } else { DVec3::ZERO }
 }
 
+/// The position of `child` in the rest space of `joint`, metres: the tail of the bone between them. Not finite for a joint of
+/// scale 0 that is not its parent.
+pub fn tail_at(skeleton: &Skeleton, joint: JointId, child: JointId) -> DVec3 {
+    let entry = skeleton.joint(child);
+    if entry.parent == Some(joint) {
+        return entry.rest.translation;
+    }
+    let rest = Pose::rest(skeleton);
+    let place = world_of(skeleton, &rest, child).translation;
+    let world = world_of(skeleton, &rest, joint);
+    world.inverse().transform_point3(place)
+}
+
 /// The vector from the logical parent to `joint` in its rest space; zero for a root.
-fn from_logical_parent(skeleton: &Skeleton, joint: JointId) -> DVec3 {
+pub fn from_logical_parent(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     let rest = Pose::rest(skeleton);
     let world = world_of(skeleton, &rest, joint);
     let way = skeleton

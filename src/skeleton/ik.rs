@@ -1,5 +1,6 @@
 //! Two-bone inverse kinematics.
 
+use super::ik_limits::ChainLimits;
 use super::orientation::{orientation, world_of};
 use super::world_rotation::rotate_in_world;
 use super::{JointId, Pose, Skeleton};
@@ -9,8 +10,6 @@ use glam::{DMat3, DQuat, DVec3};
 const NOTHING: f64 = 1e-9;
 /// A chain whose bend angle has a sine below this has no bend plane of its own.
 pub(super) const STRAIGHT: f64 = 5e-3;
-/// Maximum iterations of a chain whose rotation limits keep it from its target.
-const LIMITED_ROUNDS: usize = 16;
 
 /// The positions of a chain's joints in one space: shoulder, elbow, wrist.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -163,6 +162,20 @@ impl Chain {
         target: DVec3,
         end_orientation: Option<DMat3>,
     ) -> f64 {
+        let limits = self.limits(skeleton);
+        self.reach_within(skeleton, pose, rest, target, end_orientation, limits)
+    }
+
+    /// As [`Chain::reach`], with other limits of the rotations of the root and the mid joint than theirs.
+    pub fn reach_within(
+        &self,
+        skeleton: &Skeleton,
+        pose: &mut Pose,
+        rest: &Pose,
+        target: DVec3,
+        end_orientation: Option<DMat3>,
+        limits: ChainLimits,
+    ) -> f64 {
         let side = BendSide::of(skeleton, rest, &[self.root, self.mid, self.end]);
         let (mut gap, _) = self.bend(skeleton, pose, target, |pose, now| {
             now.is_straight()
@@ -171,7 +184,7 @@ impl Chain {
         if gap > 1e-9 * (1.0 + target.length()) {
             gap = self.reduce_gap(skeleton, pose, target, gap);
         }
-        gap = self.hold_limits(skeleton, pose, target, gap);
+        gap = self.hold_limits(skeleton, pose, target, gap, limits);
         if let Some(wanted) = end_orientation {
             let now = orientation(world_of(skeleton, pose, self.end).matrix3);
             let rotation = wanted * now.transpose();
@@ -182,42 +195,8 @@ impl Chain {
         gap
     }
 
-    /// Clamps root and mid joint to their rotation limits. Where that changed them, the root aims the end at `target`, and both
-    /// bend again, as long as this brings the end closer. `gap`: the distance before; returns the distance after.
-    fn hold_limits(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, gap: f64) -> f64 {
-        let joints = [self.root, self.mid];
-        let clamp = |pose: &mut Pose| joints.map(|j| pose.clamp_rotation(skeleton, j));
-        let gap_of = |pose: &Pose| self.positions(skeleton, pose).end.distance(target);
-        if clamp(pose) == [false; 2] {
-            return gap;
-        }
-        let mut held = gap_of(pose);
-        for round in 0..LIMITED_ROUNDS {
-            let before = joints.map(|j| pose.locals[j.get()].rotation);
-            if round > 0 {
-                self.bend(skeleton, pose, target, |_, _| None);
-                clamp(pose);
-            }
-            self.aim(skeleton, pose, target);
-            clamp(pose);
-            let gap = gap_of(pose);
-            // A step that does not bring the end closer is rejected.
-            if gap >= held || gap.is_nan() {
-                for (joint, rotation) in joints.iter().zip(before) {
-                    pose.locals[joint.get()].rotation = rotation;
-                }
-                if round > 0 {
-                    break;
-                }
-            } else {
-                held = gap;
-            }
-        }
-        held
-    }
-
     /// Rotates the root so that the end is in the direction of `target`.
-    fn aim(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3) {
+    pub(super) fn aim(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3) {
         let now = self.positions(skeleton, pose);
         let tiny = NOTHING * (1.0 + target.length());
         if let (Some(from), Some(to)) = (
@@ -255,12 +234,12 @@ impl Chain {
         } else {
             self.reduce_gap(skeleton, pose, target, gap)
         };
-        self.hold_limits(skeleton, pose, target, gap)
+        self.hold_limits(skeleton, pose, target, gap, self.limits(skeleton))
     }
 
     /// Bends the chain by the law of cosines, again where non-uniform scale changed its lengths. Returns the remaining distance
     /// and whether the end is where the law of cosines puts it.
-    fn bend(
+    pub(super) fn bend(
         &self,
         skeleton: &Skeleton,
         pose: &mut Pose,

@@ -1,5 +1,6 @@
 //! Rotation limits of joints. Unlike a Limit Rotation constraint they leave clips as they are: they act while the artist poses.
 
+use super::constraint::EulerOrder;
 use super::constraint::limit::limit_euler;
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
@@ -31,7 +32,7 @@ impl JointLimits {
     /// A local rotation, clamped to the limits.
     pub fn clamped(&self, rotation: DQuat, rest: &Transform) -> DQuat {
         let turn = rest.rotation.conjugate() * rotation;
-        rest.rotation * limit_euler(turn, self.0)
+        rest.rotation * limit_euler(turn, self.0, EulerOrder::Xyz)
     }
 
     /// The angle by which a local rotation exceeds the limits, radians; 0 within them.
@@ -40,6 +41,17 @@ impl JointLimits {
         let off = normalize_or_identity(clamped.conjugate() * rotation);
         let angle = 2.0 * off.xyz().length().atan2(off.w.abs());
         if angle <= NEAR { 0.0 } else { angle }
+    }
+
+    /// The limits with each range as wide as the angles of a local rotation need: it is within them.
+    #[must_use]
+    pub fn with(&self, rotation: DQuat, rest: &Transform) -> Self {
+        let turn = rest.rotation.conjugate() * rotation;
+        let angles = EulerOrder::Xyz.angles(turn).to_array();
+        Self(std::array::from_fn(|i| {
+            let [low, high] = self.0[i];
+            [low.min(angles[i]), high.max(angles[i])]
+        }))
     }
 
     /// The limits of the mirror image: local axes are mirrored by F = diag(-1, 1, 1), so that rotations about y and z change
@@ -101,6 +113,9 @@ mod tests {
                 < 1e-7
         );
         let twisted = bent(1.0) * DQuat::from_rotation_z(0.4);
+        let wide = hinge.with(twisted, &rest);
+        assert!(wide.excess(twisted, &rest) == 0.0 && wide.is_valid());
+        assert!(wide.excess(bent(2.5), &rest) > 0.0);
         let held = hinge.clamped(twisted, &rest);
         assert!(hinge.excess(held, &rest) == 0.0 && hinge.excess(twisted, &rest) > 0.3);
     }

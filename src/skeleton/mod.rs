@@ -16,6 +16,7 @@ pub mod clip_keys;
 mod clip_pose;
 pub mod constraint;
 pub mod ik;
+pub mod ik_limits;
 pub mod joint;
 pub mod joint_limits;
 pub mod library_pose;

@@ -1,5 +1,6 @@
 //! Local transforms of all joints at one time, and forward kinematics.
 
+use super::joint_limits::JointLimits;
 use super::{JointId, RigidInterpolation, Skeleton};
 use crate::math::{DualQuat, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -62,8 +63,18 @@ impl Pose {
 
     /// Clamps the rotation of a joint to its limits. Returns whether it exceeded them.
     pub fn clamp_rotation(&mut self, skeleton: &Skeleton, joint: JointId) -> bool {
+        self.clamp_rotation_to(skeleton, joint, skeleton.joint(joint).rule.limits)
+    }
+
+    /// Clamps the rotation of a joint to other limits than its own; `None`: it rotates freely. Returns whether it exceeded them.
+    pub fn clamp_rotation_to(
+        &mut self,
+        skeleton: &Skeleton,
+        joint: JointId,
+        limits: Option<JointLimits>,
+    ) -> bool {
         let entry = skeleton.joint(joint);
-        let Some(limits) = entry.rule.limits else {
+        let Some(limits) = limits else {
             return false;
         };
         let local = &mut self.locals[joint.get()];

@@ -82,6 +82,20 @@ impl KeyTimes {
         self
     }
 
+    /// Those between two times, with these and `more` besides, for a motion that does not only step.
+    #[must_use]
+    pub fn within(mut self, [from, to]: [f32; 2], more: &[f32]) -> Self {
+        self.times.extend_from_slice(more);
+        self.times.retain(|time| from < *time && *time < to);
+        // A step at an end, too: the time before it is inside.
+        self.steps.retain(|time| from <= *time && *time <= to);
+        self.times.extend([from, to]);
+        self.times.sort_by(f32::total_cmp);
+        self.times.dedup();
+        self.all_step = false;
+        self
+    }
+
     /// Whether all channels step.
     pub fn all_step(&self) -> bool {
         self.all_step
@@ -287,6 +301,18 @@ mod tests {
         assert_eq!(of(2e-3).times.len(), 17);
         let channel = of(2e-3).channel(JointId(3), Property::Translation);
         assert_eq!((channel.joint, channel.width()), (JointId(3), 3));
+    }
+
+    #[test]
+    fn a_step_at_the_end_of_a_range_has_a_time_on_both_sides() {
+        let mut clip = stepping(Interpolation::Step);
+        clip.channels[0].times = Arc::from([0.0, 0.5, 1.0]);
+        clip.channels[0].values = Arc::from([0.0; 9]);
+        let all = KeyTimes::of(&clip, |_| true);
+        let times = all.clone().within([0.2, 0.5], &[]).both_sides_of_steps();
+        assert_eq!(times, [0.2, 0.498, 0.5]);
+        let times = all.within([0.5, 0.7], &[]).both_sides_of_steps();
+        assert_eq!(times, [0.5, 0.7]);
     }
 
     #[test]

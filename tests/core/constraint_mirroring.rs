@@ -8,13 +8,13 @@ use sinew::math::Transform;
 use sinew::math::transform::normalize_or_identity;
 use sinew::skeleton::constraint::aim::Up;
 use sinew::skeleton::constraint::limit::Cone;
-use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use sinew::skeleton::constraint::{Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use sinew::skeleton::mirror::{Mirror, PosedJoint};
 use sinew::skeleton::orientation::world_of;
 use sinew::skeleton::{Joint, JointId, Pose, Skeleton};
 use std::sync::Arc;
 
-const HELPERS: usize = 12;
+const HELPERS: usize = 14;
 
 fn random(random: &mut Random, size: f64) -> DVec3 {
     DVec3::from([(); 3].map(|()| size * (2.0 * random.next() - 1.0)))
@@ -86,9 +86,14 @@ fn constrain(document: &mut Document) {
         keeps_offset,
         axes,
     };
-    let axes = |copied, inverted| CopiedAxes { copied, inverted };
+    let all = CopiedAxes::ALL;
+    let axes = |copied, inverted| CopiedAxes {
+        copied,
+        inverted,
+        ..all
+    };
     let (x, xz) = ([true, false, false], [true, false, true]);
-    let (all, z) = (CopiedAxes::ALL, [false, false, true]);
+    let z = [false, false, true];
     let reach = Rule::ReachTwoBones {
         target,
         pole: Some(joint("pole.l")),
@@ -122,15 +127,34 @@ fn constrain(document: &mut Document) {
         copy(source, Space::Local, true, axes(x, x)),
         copy(source, Space::Local, true, axes(xz, z)),
         copy(source, Space::World, true, axes(xz, [false; 3])),
+        copy(
+            source,
+            Space::Local,
+            true,
+            CopiedAxes {
+                order: EulerOrder::Zxy,
+                ..axes(xz, z)
+            },
+        ),
         Rule::CopyLocation {
             source,
             keeps_offset: true,
             axes: xz,
+            space: Space::Local,
+        },
+        Rule::CopyLocation {
+            source,
+            keeps_offset: true,
+            axes: xz,
+            space: Space::World,
         },
         Rule::CopyScale { source, axes: xz },
         aim(None),
         aim(Some(up)),
-        Rule::LimitAngles([[-0.1, 0.3], [-0.4, 0.2], [0.0, 0.25]]),
+        Rule::LimitAngles {
+            ranges: [[-0.1, 0.3], [-0.4, 0.2], [0.0, 0.25]],
+            order: EulerOrder::Yxz,
+        },
         Rule::LimitCone(cone),
     ];
     let mut lists = vec![(joint("hand.l"), reach), (joint("twist.l"), share)];
@@ -235,7 +259,10 @@ fn a_bone_that_follows_its_counterpart_keeps_its_side() {
         .to_string();
     assert!(why.contains("already symmetric"), "{why}");
     // A constraint alone makes a difference.
-    let limit = Constraint::new(Rule::LimitAngles([[-0.5, 0.25]; 3]));
+    let limit = Constraint::new(Rule::LimitAngles {
+        ranges: [[-0.5, 0.25]; 3],
+        order: EulerOrder::Xyz,
+    });
     let edit = ConstraintsEdit {
         joint: joint_of(&document, "arm.l"),
         list: vec![limit],
@@ -252,6 +279,9 @@ fn a_bone_that_follows_its_counterpart_keeps_its_side() {
     let limit = [[-0.5, 0.25], [-0.25, 0.5], [-0.25, 0.5]];
     assert_eq!(
         document.constraints_of(arm)[0].rule,
-        Rule::LimitAngles(limit)
+        Rule::LimitAngles {
+            ranges: limit,
+            order: EulerOrder::Xyz
+        }
     );
 }

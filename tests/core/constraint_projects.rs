@@ -11,7 +11,7 @@ use sinew::document::{ClipId, ConstraintsEdit, Document, Edit, Source};
 use sinew::finding::Finding;
 use sinew::io::import_bytes;
 use sinew::io::project::{self, apply_project, to_project};
-use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use sinew::skeleton::constraint::{Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use sinew::skeleton::{Clip, JointId, Property};
 use sinew::task::Task;
 use std::path::PathBuf;
@@ -122,7 +122,10 @@ fn lists_are_restored_in_any_order() {
         (4, json!({"rotation": {"source": 3}})),
     ]);
     let mut edited = source.clone();
-    let limit = Rule::LimitAngles([[-0.5, 0.5]; 3]);
+    let limit = Rule::LimitAngles {
+        ranges: [[-0.5, 0.5]; 3],
+        order: EulerOrder::Xyz,
+    };
     constrain(&mut edited, JointId(3), &[copies(JointId(4)), limit]);
     assert_opens_again(&source, &edited);
 }
@@ -140,7 +143,10 @@ fn a_constraint_that_does_not_fit_leaves_the_others() {
     let rules = [
         copies(JointId(2)),
         twist,
-        Rule::LimitAngles([[-0.5, 0.5]; 3]),
+        Rule::LimitAngles {
+            ranges: [[-0.5, 0.5]; 3],
+            order: EulerOrder::Xyz,
+        },
     ];
     constrain(&mut edited, JointId(4), &rules);
     let text = text_of(&edited);
@@ -173,19 +179,43 @@ fn projects_keep_the_axes_of_copies() {
         axes: CopiedAxes {
             copied: [true, false, true],
             inverted: [false, false, true],
+            order: EulerOrder::Yzx,
         },
     };
     let location = Rule::CopyLocation {
         source: JointId(2),
         keeps_offset: true,
         axes: [false, true, false],
+        space: Space::Local,
     };
     let scale = Rule::CopyScale {
         source: JointId(2),
         axes: [true, true, false],
     };
-    constrain(&mut edited, JointId(4), &[rotation, location, scale]);
+    let limit = Rule::LimitAngles {
+        ranges: [[-0.5, 0.5]; 3],
+        order: EulerOrder::Zyx,
+    };
+    let rules = [rotation, location, scale, limit];
+    constrain(&mut edited, JointId(4), &rules);
     assert_opens_again(&source, &edited);
+    // Without them, as Sinew wrote before, they are those that it had: XYZ, and the axes of the world.
+    let mut text = text_of(&edited);
+    for entry in [", order: Yzx", ", order: Zyx", ", local: true"] {
+        assert!(text.contains(entry), "{text}");
+        text = text.replace(entry, "");
+    }
+    let project = project::parse(&text).unwrap();
+    let (older, findings) = apply_project(source.clone(), project).unwrap();
+    assert_eq!(findings, []);
+    let of = |rule: &Rule| match rule {
+        Rule::CopyRotation { axes, .. } => axes.order == EulerOrder::Xyz,
+        Rule::CopyLocation { space, .. } => *space == Space::World,
+        Rule::LimitAngles { order, .. } => *order == EulerOrder::Xyz,
+        _ => true,
+    };
+    let list = older.constraints_of(JointId(4));
+    assert!(list.len() == 4 && list.iter().all(|c| of(&c.rule)));
     // Older versions of the format do not have them.
     let older = text_of(&edited).replacen("version: 11", "version: 10", 1);
     let said = project::parse(&older).unwrap_err().to_string();
@@ -226,7 +256,13 @@ fn projects_keep_the_keyframes_of_influences() {
 fn constraints_come_back_with_their_bone() {
     let source = model(&[]);
     let mut edited = source.clone();
-    let rules = [copies(JointId(5)), Rule::LimitAngles([[-0.5, 0.5]; 3])];
+    let rules = [
+        copies(JointId(5)),
+        Rule::LimitAngles {
+            ranges: [[-0.5, 0.5]; 3],
+            order: EulerOrder::Xyz,
+        },
+    ];
     constrain(&mut edited, JointId(4), &rules);
     constrain(&mut edited, JointId(5), &rules[1..]);
     let text = text_of(&edited);
@@ -249,7 +285,10 @@ fn constraints_come_back_with_their_bone() {
 fn another_bone_with_the_number_gets_no_constraints() {
     let source = model(&[]);
     let mut edited = source.clone();
-    let limit = Rule::LimitAngles([[-0.5, 0.5]; 3]);
+    let limit = Rule::LimitAngles {
+        ranges: [[-0.5, 0.5]; 3],
+        order: EulerOrder::Xyz,
+    };
     constrain(&mut edited, JointId(4), &[copies(JointId(5))]);
     constrain(&mut edited, JointId(5), &[limit]);
     // As if node 5 had been called Finger when the project was saved.

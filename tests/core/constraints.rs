@@ -7,7 +7,7 @@ use sinew::document::rig::{self, Insert, RigError, WeightRecipient};
 use sinew::document::{ClipId, ConstraintsEdit, Document, Edit, EditError, History, InstanceId};
 use sinew::evaluate::Evaluator;
 use sinew::skeleton::constraint::limit::Cone;
-use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use sinew::skeleton::constraint::{Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use sinew::skeleton::{Clip, Frame, JointId, Pose, Property};
 use sinew::task::Task;
 use std::collections::BTreeMap;
@@ -225,6 +225,7 @@ fn an_evaluation_allocates_nothing() {
         source: target,
         keeps_offset: true,
         axes: [true; 3],
+        space: Space::World,
     };
     let cone = Rule::LimitCone(Cone {
         axis: DVec3::X,
@@ -232,7 +233,10 @@ fn an_evaluation_allocates_nothing() {
         half_angles: [0.3, 0.4],
         twist: [-0.2, 0.2],
     });
-    let limits = Rule::LimitAngles([[-1.0, 1.0]; 3]);
+    let limits = Rule::LimitAngles {
+        ranges: [[-1.0, 1.0]; 3],
+        order: EulerOrder::Xyz,
+    };
     for (reach, rules) in [
         (chain, vec![aims(target), limits]),
         (
@@ -344,7 +348,10 @@ fn the_rig_keeps_its_constraints_sound() {
     }
     // Limits about axes follow half turns of the axes only.
     let mut limited = moving_tube();
-    let limit = Rule::LimitAngles([[-0.3, 0.1], [-0.2, 0.5], [0.0, 0.4]]);
+    let limit = Rule::LimitAngles {
+        ranges: [[-0.3, 0.1], [-0.2, 0.5], [0.0, 0.4]],
+        order: EulerOrder::Xyz,
+    };
     let half = Rule::CopyRotation {
         source: END,
         space: Space::World,

@@ -11,7 +11,7 @@ use sinew::document::{
 use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
 use sinew::math::Transform;
-use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use sinew::skeleton::constraint::{Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use sinew::skeleton::{Clip, JointId, JointRule, Moment};
 use sinew::skinning::Rows;
 use std::sync::Arc;
@@ -83,7 +83,10 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
     let constraint = (1u32..5, any::<u32>(), 0.0f64..=1.0, any::<bool>()).prop_map(
         |(joint, source, influence, limits)| {
             let rule = if limits {
-                Rule::LimitAngles([[-influence, 0.5]; 3])
+                Rule::LimitAngles {
+                    ranges: [[-influence, 0.5]; 3],
+                    order: EulerOrder::Xyz,
+                }
             } else {
                 Rule::CopyRotation {
                     // An earlier one, so that no circle closes.
@@ -637,11 +640,10 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
         },
         Edit::Constraints(ConstraintsEdit {
             joint: JointId(2),
-            list: vec![Constraint::new(Rule::LimitAngles([
-                [0.1, 0.2],
-                [0.0, 0.0],
-                [0.0, 0.0],
-            ]))],
+            list: vec![Constraint::new(Rule::LimitAngles {
+                ranges: [[0.1, 0.2], [0.0, 0.0], [0.0, 0.0]],
+                order: EulerOrder::Xyz,
+            })],
         }),
         Edit::Locks(Arc::new([JointId(0)].into())),
     ];

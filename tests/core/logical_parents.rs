@@ -2,14 +2,15 @@
 
 use crate::cli::done as cli;
 use crate::export_models::{open, reopen};
-use crate::rig_tools::{done, refused, unchanged};
+use crate::rig_operations::{END, MIDDLE, ROOT, apart, moving_tube};
+use crate::rig_tools::{done, place, refused, unchanged};
 use crate::shared::shared_dir;
 use glam::{DQuat, DVec3, Vec3};
 use sinew::bake::static_shapes::static_shapes;
 use sinew::deform::DeformStack;
 use sinew::document::checks::of_rig;
-use sinew::document::rig::flat_joints;
-use sinew::document::{Document, Edit};
+use sinew::document::rig::{self, Axis, Intent, flat_joints};
+use sinew::document::{Document, Edit, MeshId};
 use sinew::export::{ExportOptions, export};
 use sinew::finding::Fix;
 use sinew::rig::Operation;
@@ -17,7 +18,7 @@ use sinew::skeleton::bone_segments::bones;
 use sinew::skeleton::ik::Chain;
 use sinew::skeleton::world_rotation::rotate_in_world;
 use sinew::skeleton::{JointId, JointRule, Pose, Skeleton};
-use sinew::skinning::Compensation;
+use sinew::skinning::{Compensation, RowRef};
 use sinew::task::Task;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -323,4 +324,114 @@ fn the_command_line_infers_and_sets_logical_parents() {
     assert!(!said.contains("the hierarchy has no limbs"), "{said}");
     let text = std::fs::read_to_string(out).unwrap();
     assert_eq!(text.matches("logical_parent:").count(), 24, "{text}");
+}
+
+/// The moving tube, whose end hangs from its root and follows the middle along the limb.
+fn flat_tube() -> Document {
+    let mut document = moving_tube();
+    let reparent = Operation::Reparent {
+        joint: END,
+        parent: ROOT,
+    };
+    done(&mut document, &reparent);
+    let follow = Operation::LogicalParent {
+        joint: END,
+        parent: Some(MIDDLE),
+    };
+    done(&mut document, &follow);
+    document
+}
+
+#[test]
+fn bones_of_a_flat_rig_are_oriented_along_the_limb() {
+    let mut document = flat_tube();
+    // Bent at the middle: by the parents of the file there is no bend, and the middle has no bone.
+    let by = DVec3::new(0.0, 0.4, 0.0);
+    let intent = Intent::NewPivot;
+    let joint = END;
+    done(&mut document, &Operation::Move { joint, by, intent });
+    let before = document.clone();
+    for joint in [MIDDLE, END] {
+        let (aim, second) = (Axis::Y, Axis::Z);
+        done(&mut document, &Operation::Orient { joint, aim, second });
+    }
+    let world = document.rest_pose().world_matrices(document.skeleton());
+    let bone = place(&document, END) - place(&document, MIDDLE);
+    let above = place(&document, MIDDLE) - place(&document, ROOT);
+    for joint in [MIDDLE, END] {
+        let axes = world[joint.get()].matrix3;
+        let alike = |axis: DVec3, way: DVec3| axis.dot(way.try_normalize().unwrap());
+        assert!(alike(axes.y_axis, bone) > 1.0 - 1e-9, "{joint:?} {axes}");
+        assert!(alike(axes.z_axis, above.cross(bone)) > 1.0 - 1e-9);
+    }
+    assert!(apart(&before, &document) < 1e-6);
+    // A roll turns about the bones, also that of the end, which continues the limb.
+    for joint in [MIDDLE, END] {
+        let was = world[joint.get()].matrix3.y_axis;
+        done(&mut document, &Operation::Roll { joint, angle: 0.7 });
+        let world = document.rest_pose().world_matrices(document.skeleton());
+        assert!(world[joint.get()].matrix3.y_axis.distance(was) < 1e-9);
+    }
+    assert!(apart(&before, &document) < 1e-6);
+}
+
+#[test]
+fn a_bone_of_a_flat_rig_is_subdivided_along_the_limb() {
+    let before = flat_tube();
+    let keys = rig::measure::n_keys(&before);
+    let mut document = before.clone();
+    let operation = Operation::Insert {
+        joint: MIDDLE,
+        n: 2,
+    };
+    let (done_, _) = done(&mut document, &operation);
+    let made = done_.made;
+    let skeleton = document.skeleton().clone();
+    assert_eq!(skeleton.joint(END).parent, Some(ROOT), "as in the file");
+    assert_eq!(skeleton.logical_parent(END), Some(made[1]));
+    assert_eq!(skeleton.logical_parent(made[1]), Some(made[0]));
+    assert_eq!(skeleton.logical_parent(made[0]), Some(MIDDLE));
+    let [from, to] = [place(&before, MIDDLE), place(&before, END)];
+    for (k, &joint) in made.iter().enumerate() {
+        let wanted = from.lerp(to, (k as f64 + 1.0) / 3.0);
+        assert!(place(&document, joint).distance(wanted) < 1e-9);
+    }
+    assert!(apart(&before, &document) < 1e-6);
+    assert_eq!(rig::measure::n_keys(&document), keys);
+    // Both have weights of the middle.
+    let (_, skin) = document.skin_of_mesh(MeshId(0)).unwrap();
+    let item = &document.meshes()[&MeshId(0)];
+    for joint in made {
+        let slot = skin.joints.iter().position(|&j| j == joint).unwrap() as u16;
+        let mut pairs = item.influences.iter().flat_map(RowRef::iter);
+        assert!(pairs.any(|(j, weight)| j == slot && weight > 0.3));
+    }
+    let twist = Operation::Twist {
+        joint: MIDDLE,
+        n: 2,
+    };
+    assert_eq!(
+        refused(&before, &twist),
+        "“end” follows “middle” along the limb but is not its child. Reparent “end” to “middle” first."
+    );
+}
+
+#[test]
+fn a_subdivided_flat_finger_comes_back_with_the_project_and_the_file() {
+    let Some(file) = hand_file() else { return };
+    let mut document = open(&file);
+    let tip = named(&document, "index-finger-tip");
+    let joint = named(&document, "index-finger-phalanx-distal");
+    let operation = Operation::Insert { joint, n: 1 };
+    let why = refused(&document, &operation);
+    assert!(why.contains("has no child"), "{why}");
+    done(&mut document, &Operation::InferParents);
+    let made = done(&mut document, &operation).0.made[0];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hand.ron");
+    sinew::io::project::save(&document, &path, &Task::new()).unwrap();
+    let again = sinew::io::open_any(&path, &Task::new()).unwrap();
+    assert!(again.findings.is_empty(), "{:?}", again.findings);
+    let skeleton = again.document.skeleton();
+    assert_eq!(skeleton.logical_parent(tip), Some(made));
 }

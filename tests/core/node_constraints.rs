@@ -13,7 +13,7 @@ use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, EditError};
 use sinew::export::{ExportOptions, Exported, export};
 use sinew::io::import_bytes;
-use sinew::skeleton::constraint::{self, Constraint, Rule};
+use sinew::skeleton::constraint::{self, Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
 
@@ -156,7 +156,10 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
     constrain(
         &mut document,
         JointId(5),
-        &[Rule::LimitAngles([[-0.5, 0.5]; 3])],
+        &[Rule::LimitAngles {
+            ranges: [[-0.5, 0.5]; 3],
+            order: EulerOrder::Xyz,
+        }],
     );
     let exported = plain(&document);
     let json = json_of(&exported.files[0].1);
@@ -173,6 +176,25 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
         "VRMC_node_constraint cannot express the constraints of 1 bone; they are keyframes only.";
     assert_eq!(keys_only, [expected]);
 
+    // All axes are the whole rotation, in whatever order.
+    let axes = CopiedAxes {
+        order: EulerOrder::Zyx,
+        ..CopiedAxes::ALL
+    };
+    let in_order = Rule::CopyRotation {
+        source: JointId(1),
+        space: Space::Local,
+        keeps_offset: true,
+        axes,
+    };
+    let mut ordered = document.clone();
+    constrain(&mut ordered, JointId(3), &[in_order]);
+    let json = json_of(&plain(&ordered).files[0].1);
+    assert_eq!(
+        of(&json, 3)["constraint"],
+        json!({"rotation": {"source": 1, "weight": 1.0}})
+    );
+
     // An influence is part of a roll's weight, what is muted is not spoken of, and what cannot be read gives way.
     let roll = Constraint {
         influence: 0.5,
@@ -186,7 +208,10 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
     document.apply(&mut edit(JointId(4), vec![roll])).unwrap();
     let muted = Constraint {
         is_muted: true,
-        ..Constraint::new(Rule::LimitAngles([[-0.5, 0.5]; 3]))
+        ..Constraint::new(Rule::LimitAngles {
+            ranges: [[-0.5, 0.5]; 3],
+            order: EulerOrder::Xyz,
+        })
     };
     document.apply(&mut edit(JointId(5), vec![muted])).unwrap();
     let quarter = Constraint {

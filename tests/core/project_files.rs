@@ -19,7 +19,7 @@ use sinew::io::project::{
 };
 use sinew::math::Axis;
 use sinew::psd::{DriverMode, Kernel};
-use sinew::skeleton::constraint::{Constraint, Rule};
+use sinew::skeleton::constraint::{Constraint, EulerOrder, Rule};
 use sinew::skeleton::{Interpolation, JointId, JointRule, Property, RigidInterpolation};
 use sinew::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 use sinew::task::Task;
@@ -516,7 +516,10 @@ fn version_10_opens() {
     );
     assert_eq!(
         middle[1].rule,
-        Rule::LimitAngles([[-0.5, 0.5], [0.0, 0.0], [-1.0, 0.25]])
+        Rule::LimitAngles {
+            ranges: [[-0.5, 0.5], [0.0, 0.0], [-1.0, 0.25]],
+            order: EulerOrder::Xyz
+        }
     );
     assert_eq!(tip.len(), 5);
     assert_eq!((tip[0].influence, tip[3].influence), (0.5, 1.0));

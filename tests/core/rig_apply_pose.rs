@@ -1,20 +1,22 @@
 //! A pose applied to the mesh: the posed shape is bound, clips stay, and project and file hold it.
 
-use crate::bake_sources::{add_morphs, document as document_of, json_of, tube};
+use crate::bake_sources::{add_morphs, document as document_of, json_of, skin, tube};
 use crate::cli::{asset, done as cli};
 use crate::export_models::reopen;
+use crate::gltf_builder::Gltf;
 use crate::rig_draw::assert_comes_back;
 use crate::rig_tools::{done, refused, unchanged};
 use crate::shared::shared_dir;
 use glam::{DQuat, DVec3, Vec3};
 use serde_json::json;
 use sinew::document::rig::measure::{Compared, diagonal, posed_points, rest_points};
-use sinew::document::{Document, MeshId};
+use sinew::document::{Document, Edit, MeshId};
 use sinew::export::{ExportOptions, GltfFormat, export};
 use sinew::io::pose_file::read_pose;
 use sinew::mesh::{Mesh, Morph};
 use sinew::rig::Operation;
 use sinew::skeleton::{JointId, Pose};
+use sinew::skinning::Rows;
 use sinew::task::Task;
 use std::sync::Arc;
 
@@ -358,4 +360,243 @@ fn the_file_has_the_normals_of_the_shape_in_its_morph_targets() {
             .all(|(a, b)| a.distance(b) < 1e-3);
         assert_eq!(is_same, morph.normals.is_empty(), "{}", morph.name);
     }
+}
+
+/// A file with one mesh that three skins draw, the third in the pose of the first, and a node without a skin.
+fn crowd() -> Gltf {
+    let mut gltf = tube(2);
+    for k in 1..3 {
+        let first = gltf.json["nodes"].as_array().unwrap().len();
+        gltf.push(
+            "nodes",
+            json!({"name": format!("Lower {k}"), "children": [first + 1], "translation": [3 * k, 0, 0]}),
+        );
+        gltf.push(
+            "nodes",
+            json!({"name": format!("Upper {k}"), "translation": [0, 1, 0]}),
+        );
+        // The inverse bind matrices of the third one have rounding errors.
+        let step = if k == 2 {
+            1.0 + 2.0 * f32::EPSILON
+        } else {
+            1.0
+        };
+        let skin = skin(&mut gltf, first, 2, step);
+        let skin = gltf.push("skins", skin);
+        let drawn = gltf.push(
+            "nodes",
+            json!({"name": format!("Body {k}"), "mesh": 0, "skin": skin}),
+        );
+        for node in [first, drawn] {
+            let roots = gltf.json["scenes"][0]["nodes"].as_array_mut().unwrap();
+            roots.push(json!(node));
+        }
+    }
+    let statue = gltf.push("nodes", json!({"mesh": 0, "translation": [-4, 0, 0]}));
+    let roots = gltf.json["scenes"][0]["nodes"].as_array_mut().unwrap();
+    roots.push(json!(statue));
+    gltf
+}
+
+#[test]
+fn a_mesh_under_several_skins_gets_a_copy_for_each_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("crowd.glb");
+    std::fs::write(&file, crowd().glb()).unwrap();
+    let open = |path| sinew::io::open_any(path, &Task::new()).unwrap();
+    let before = open(&file).document;
+    let mut pose = Pose::clone(before.rest_pose());
+    let upper = |name: &str| {
+        let skeleton = before.skeleton();
+        let mut joints = skeleton.live_joints();
+        joints.find(|&j| skeleton.joint(j).name == name).unwrap()
+    };
+    let bend = DQuat::from_rotation_z(0.9);
+    for (name, turn) in [
+        ("Joint 1", bend),
+        ("Upper 1", DQuat::from_rotation_x(-0.6)),
+        ("Upper 2", bend),
+    ] {
+        pose.locals[upper(name).get()].rotation = turn;
+    }
+    let mut after = before.clone();
+    let operation = Operation::ApplyPose(Arc::new(pose.clone()));
+    let (made, _) = done(&mut after, &operation);
+    let said = made
+        .notes
+        .iter()
+        .any(|note| note.contains("so 2 copies were added, such as “Tube.001”"));
+    assert!(said, "{:?}", made.notes);
+    // The statue keeps the shape of the file; the first and third skin share one.
+    assert!(off(&before, &pose, &after) < 1e-6);
+    let names = |d: &Document| -> Vec<String> {
+        let items = d.meshes().values();
+        items.map(|item| item.geometry.name.clone()).collect()
+    };
+    assert_eq!(names(&after), ["Tube", "Tube.001", "Tube.002"]);
+    let drawn = |d: &Document| -> Vec<u32> { d.instances().values().map(|i| i.mesh.0).collect() };
+    assert_eq!(drawn(&after), [1, 2, 1, 0]);
+    let first = |d: &Document| d.meshes()[&MeshId(0)].geometry.positions.clone();
+    assert_eq!(first(&after), first(&before));
+
+    // The file has them, and moves like the document.
+    let options = ExportOptions {
+        format: GltfFormat::Glb,
+        ..ExportOptions::default()
+    };
+    let compare = |read: &Document| {
+        assert_eq!(names(read), names(&after));
+        assert_eq!(drawn(read), drawn(&after));
+        let mut posed = Pose::clone(after.rest_pose());
+        for name in ["Joint 1", "Upper 1", "Upper 2"] {
+            posed.locals[upper(name).get()].rotation *= DQuat::from_rotation_y(0.4);
+        }
+        let world = posed.world_matrices(after.skeleton());
+        for id in after.instances().keys() {
+            // The order of the points may differ, that of the vertices does not.
+            let [was, now] = [&after, read].map(|d| {
+                let drawn = &d.instances()[id];
+                let points = posed_points(d, drawn, &world);
+                let vertices = &d.meshes()[&drawn.mesh].geometry.point_of_vertex;
+                vertices
+                    .iter()
+                    .map(|&p| points[p as usize])
+                    .collect::<Vec<_>>()
+            });
+            for (a, b) in was.iter().zip(&now) {
+                assert!(a.distance(*b) < 1e-5, "{a} {b}");
+            }
+        }
+    };
+    compare(&reopen(&export(&after, &options, &Task::new()).unwrap()));
+    // Painted alone, a copy is written alone.
+    let mut painted = after.clone();
+    let blended = |d: &Document, mesh: u32| -> Vec<u32> {
+        let rows = &d.meshes()[&MeshId(mesh)].influences;
+        (0..rows.len() as u32)
+            .filter(|&p| rows.row(p).len() == 2)
+            .collect()
+    };
+    let n = blended(&after, 2).len();
+    let rows: Rows = std::iter::once(vec![(1u16, 1.0f32)]).collect();
+    let mut paint = Edit::influences(MeshId(2), vec![blended(&after, 2)[0]], rows);
+    painted.apply(&mut paint).unwrap();
+    let read = reopen(&export(&painted, &options, &Task::new()).unwrap());
+    assert_eq!([1, 2].map(|k| blended(&read, k).len()), [n, n - 1]);
+
+    // The project, too.
+    let path = folder.path().join("crowd.ron");
+    sinew::io::project::save(&painted, &path, &Task::new()).unwrap();
+    let again = open(&path);
+    assert!(again.findings.is_empty(), "{:?}", again.findings);
+    assert_eq!(again.document.mesh_copies(), painted.mesh_copies());
+    assert_comes_back(&again.document, &painted);
+    assert_eq!(blended(&again.document, 2), blended(&painted, 2));
+
+    // Posed again, the copies are changed themselves.
+    pose.locals[upper("Upper 1").get()].rotation = DQuat::from_rotation_y(0.3);
+    done(&mut after, &Operation::ApplyPose(Arc::new(pose)));
+    assert_eq!(drawn(&after), [1, 2, 1, 0]);
+}
+
+/// The crowd with a shape of its own for each skin, saved over the file `change` makes of it, and opened again.
+fn reopened_crowd(change: impl FnOnce(&mut Gltf)) -> (Document, Document, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, project) = (
+        folder.path().join("crowd.glb"),
+        folder.path().join("crowd.ron"),
+    );
+    std::fs::write(&file, crowd().glb()).unwrap();
+    let open = |path| sinew::io::open_any(path, &Task::new()).unwrap();
+    let before = open(&file).document;
+    let mut pose = Pose::clone(before.rest_pose());
+    let skeleton = before.skeleton();
+    for (name, angle) in [("Joint 1", 0.9), ("Upper 1", -0.6), ("Upper 2", 0.3)] {
+        let joint = skeleton
+            .live_joints()
+            .find(|&j| skeleton.joint(j).name == name);
+        pose.locals[joint.unwrap().get()].rotation = DQuat::from_rotation_z(angle);
+    }
+    let mut after = before.clone();
+    done(&mut after, &Operation::ApplyPose(Arc::new(pose)));
+    // The weights of each copy are its own.
+    for mesh in after.mesh_copies().keys().copied().collect::<Vec<_>>() {
+        let row = vec![(1u16, 0.25f32), (0, 0.75)];
+        let rows: Rows = std::iter::once(row).collect();
+        let mut paint = Edit::influences(mesh, vec![mesh.0], rows);
+        after.apply(&mut paint).unwrap();
+    }
+    sinew::io::project::save(&after, &project, &Task::new()).unwrap();
+    let mut gltf = crowd();
+    change(&mut gltf);
+    std::fs::write(&file, gltf.glb()).unwrap();
+    let again = open(&project);
+    let said = again.findings.iter().map(ToString::to_string).collect();
+    (after, again.document, said)
+}
+
+/// The name and shape of what each object draws, and the rows of its weights, by the name of the object.
+type Drawing = (String, Vec<Vec3>, Vec<Vec<(u16, f32)>>);
+
+fn drawings(document: &Document) -> std::collections::BTreeMap<String, Drawing> {
+    let drawn = document.instances().values().map(|instance| {
+        let item = &document.meshes()[&instance.mesh];
+        let mesh = &item.geometry;
+        let rows = 0..item.influences.len() as u32;
+        let rows = rows.map(|p| item.influences.row(p).iter().copied().collect());
+        let name = document.skeleton().joint(instance.joint).name.clone();
+        (
+            name,
+            (mesh.name.clone(), mesh.positions.clone(), rows.collect()),
+        )
+    });
+    drawn.collect()
+}
+
+#[test]
+fn edits_of_a_copy_that_is_skipped_are_skipped_with_it() {
+    // The second object is no more.
+    let (was, now, said) = reopened_crowd(|gltf| {
+        let nodes = gltf.json["nodes"].as_array_mut().unwrap();
+        let body = nodes.iter_mut().find(|node| node["name"] == "Body 1");
+        let body = body.unwrap().as_object_mut().unwrap();
+        body.remove("mesh");
+        body.remove("skin");
+    });
+    let (mut was, now) = (drawings(&was), drawings(&now));
+    was.remove("Body 1").unwrap();
+    assert_eq!(was["Body 2"].0, "Tube.002");
+    assert_eq!(now, was);
+    let skipped = said
+        .iter()
+        .filter(|s| s.contains("the copy of the mesh is skipped"));
+    assert_eq!(skipped.count(), 1, "{said:?}");
+    let wrong = said
+        .iter()
+        .find(|s| s.contains("now called") || s.contains("listed twice"));
+    assert_eq!(wrong, None);
+}
+
+#[test]
+fn a_new_mesh_of_the_file_is_no_copy() {
+    let (was, now, said) = reopened_crowd(|gltf| {
+        let mut mesh = gltf.json["meshes"][0].clone();
+        mesh.as_object_mut().unwrap().remove("name");
+        gltf.push("meshes", mesh);
+    });
+    assert_eq!(drawings(&now), drawings(&was), "{said:?}");
+    assert_eq!(now.mesh_copies().len(), 2);
+}
+
+#[test]
+fn copies_follow_their_objects_to_other_places_of_the_file() {
+    let (was, now, said) = reopened_crowd(|gltf| {
+        let nodes = gltf.json["nodes"].as_array_mut().unwrap();
+        let at = |name: &str| nodes.iter().position(|node| node["name"] == name).unwrap();
+        let (a, b) = (at("Body 1"), at("Body 2"));
+        nodes.swap(a, b);
+    });
+    assert_eq!(drawings(&now), drawings(&was));
+    let moved = said.iter().filter(|s| s.contains("moved with it")).count();
+    assert_eq!(moved, 2, "{said:?}");
 }

@@ -447,3 +447,139 @@ fn a_mesh_beside_a_skinned_one_is_bound_and_comes_back() {
     let is_said = |note: &String| note.starts_with("“copy” has a negative scale");
     assert!(did.notes.iter().any(is_said), "{:?}", did.notes);
 }
+
+/// A person of round parts, as an OBJ: y up, facing z, of height 1.
+struct Person {
+    crotch: f64,
+    /// The top of the trunk, and where the head begins.
+    neck: [f64; 2],
+    head: f64,
+    trunk: f64,
+    /// The hand; the arm begins beside the top of the trunk.
+    hand: DVec3,
+    shoulder: DVec3,
+}
+
+impl Person {
+    fn document(&self, folder: &Path) -> Document {
+        let mut text = String::new();
+        let mut n = 0;
+        let mut tube = |from: DVec3, to: DVec3, radius: &dyn Fn(f64) -> f64| {
+            const RINGS: usize = 13;
+            const SIDES: usize = 16;
+            let along = (to - from).try_normalize().unwrap();
+            let side = along.any_orthonormal_vector();
+            let other = along.cross(side);
+            for ring in 0..RINGS {
+                let t = ring as f64 / (RINGS - 1) as f64;
+                for k in 0..SIDES {
+                    let (s, c) = (std::f64::consts::TAU * k as f64 / SIDES as f64).sin_cos();
+                    let p = from.lerp(to, t) + (side * c + other * s) * radius(t);
+                    text += &format!("v {} {} {}\n", p.x, p.y, p.z);
+                }
+            }
+            for end in [from, to] {
+                text += &format!("v {} {} {}\n", end.x, end.y, end.z);
+            }
+            let at = |ring: usize, k: usize| n + 1 + ring * SIDES + k % SIDES;
+            for k in 0..SIDES {
+                for ring in 0..RINGS - 1 {
+                    let [a, b] = [at(ring, k), at(ring, k + 1)];
+                    let [c, d] = [at(ring + 1, k + 1), at(ring + 1, k)];
+                    text += &format!("f {a} {b} {c} {d}\n");
+                }
+                let ends = [n + 1 + RINGS * SIDES, n + 2 + RINGS * SIDES];
+                text += &format!("f {} {} {}\n", ends[0], at(0, k + 1), at(0, k));
+                let last = RINGS - 1;
+                text += &format!("f {} {} {}\n", ends[1], at(last, k), at(last, k + 1));
+            }
+            n += RINGS * SIDES + 2;
+        };
+        let up = |y: f64| DVec3::new(0.0, y, 0.0);
+        let round = |size: f64| move |t: f64| size * (1.0 - (2.0 * t - 1.0).powi(2)).sqrt();
+        tube(up(self.crotch), up(self.neck[0]), &|_| self.trunk);
+        let narrow = 0.35 * self.trunk;
+        tube(up(self.neck[0] - 0.02), up(self.neck[1] + 0.04), &|_| {
+            narrow
+        });
+        tube(up(self.neck[1]), up(1.0), &round(self.head));
+        for side in [-1.0, 1.0] {
+            let flip = DVec3::new(side, 1.0, 1.0);
+            let leg = DVec3::new(0.52 * self.trunk, 0.0, 0.0);
+            let thick = 0.45 * self.trunk;
+            let top = leg + DVec3::Y * (self.crotch + 0.03);
+            tube(flip * (leg + DVec3::Y * 0.02), flip * top, &|_| thick);
+            let heel = leg + DVec3::new(0.0, 0.02, -0.03);
+            tube(flip * heel, flip * (heel + DVec3::Z * 0.14), &|_| 0.02);
+            tube(flip * self.shoulder, flip * self.hand, &|_| 0.03);
+        }
+        let path = folder.join("person.obj");
+        std::fs::write(&path, text).unwrap();
+        sinew::io::open_any(&path, &Task::new()).unwrap().document
+    }
+}
+
+/// Bodies of other proportions than the canon's: the head of a third of the height has no shoulders in it.
+#[test]
+fn the_humanoid_template_fits_large_and_small_heads() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = Person {
+        crotch: 0.47,
+        neck: [0.82, 0.87],
+        head: 0.06,
+        trunk: 0.1,
+        hand: DVec3::new(0.53, 0.8, 0.0),
+        shoulder: DVec3::new(0.09, 0.8, 0.0),
+    };
+    let third = Person {
+        crotch: 0.27,
+        neck: [0.61, 0.66],
+        head: 0.18,
+        trunk: 0.13,
+        hand: DVec3::new(0.38, 0.58, 0.0),
+        shoulder: DVec3::new(0.12, 0.58, 0.0),
+    };
+    let hanging = Person {
+        hand: DVec3::new(0.3, 0.33, 0.0),
+        shoulder: DVec3::new(0.14, 0.57, 0.0),
+        ..third
+    };
+    for (name, person) in [("plain", plain), ("third", third), ("hanging", hanging)] {
+        let mut document = person.document(folder.path());
+        let (did, _) = done(&mut document, &Operation::Template(Template::Humanoid));
+        let made = |wanted: &str| {
+            let joint = did
+                .made
+                .iter()
+                .find(|&&j| self::name(&document, j) == wanted);
+            place(&document, *joint.unwrap_or_else(|| panic!("{wanted}")))
+        };
+        let near = |wanted: &str, expected: DVec3, tolerance: f64| {
+            let at = made(wanted);
+            let off = (at - expected).truncate().length();
+            assert!(off < tolerance, "{name} {wanted}: {at} of {expected}");
+        };
+        near("upper_arm.L", person.shoulder, 0.045);
+        let elbow = person.shoulder.lerp(person.hand, 0.42);
+        near("forearm.L", elbow, 0.04);
+        near("hand.L", person.shoulder.lerp(person.hand, 0.75), 0.04);
+        let trunk = person.neck[0] - person.crotch;
+        near("hips", DVec3::Y * (person.crotch + 0.17 * trunk), 0.03);
+        near("chest", DVec3::Y * (person.crotch + 0.6 * trunk), 0.04);
+        let [low, high] = person.neck;
+        assert!(
+            (low - 0.03..high).contains(&made("neck").y),
+            "{name}: {}",
+            made("neck")
+        );
+        assert!(
+            (low..high + 0.06).contains(&made("head").y),
+            "{name}: {}",
+            made("head")
+        );
+        let leg = DVec3::new(0.52 * person.trunk, 0.5 * person.crotch, 0.0);
+        near("shin.L", leg, 0.06);
+        let thigh = made("thigh.L");
+        assert!(thigh.y > person.crotch - 0.02 && thigh.y < person.crotch + 0.25 * trunk);
+    }
+}

@@ -7,7 +7,7 @@ use glam::DVec3;
 use sinew::document::{Edit, UnplacedConstraint};
 use sinew::editor::constraints::ConstraintKind;
 use sinew::skeleton::JointId;
-use sinew::skeleton::constraint::{Rule, Space};
+use sinew::skeleton::constraint::{EulerOrder, Rule, Space};
 use sinew::view::panels::problems_title;
 use std::sync::Arc;
 
@@ -215,7 +215,11 @@ fn every_kind_has_its_settings() {
         ),
         (
             ConstraintKind::LimitRotation,
-            &[(Role::SpinButton, "Min X"), (Role::SpinButton, "Max Z")],
+            &[
+                (Role::SpinButton, "Min X"),
+                (Role::SpinButton, "Max Z"),
+                (Role::ComboBox, "Euler order"),
+            ],
         ),
         (
             ConstraintKind::LimitSwing,
@@ -268,6 +272,26 @@ fn axes_and_up_are_chosen() {
     };
     assert_eq!(axes.copied, [false, true, true]);
     assert_eq!(axes.inverted, [false, false, true]);
+    // Two axes are angles, in an order.
+    choose(&mut window, "Euler order of Copy Rotation", "ZYX");
+    let Rule::CopyRotation { axes, .. } = rule(&window, 0) else {
+        panic!("{:?}", rule(&window, 0))
+    };
+    assert_eq!(axes.order, EulerOrder::Zyx);
+    add(&mut window, ConstraintKind::CopyLocation);
+    show(&mut window, Role::CheckBox, "Local axes of Copy Location");
+    window.click(Role::CheckBox, "Local axes of Copy Location");
+    let local = |rule: Rule| {
+        matches!(
+            rule,
+            Rule::CopyLocation {
+                space: Space::Local,
+                ..
+            }
+        )
+    };
+    assert!(local(rule(&window, 1)));
+    press(&mut window, "Remove Copy Location");
     add(&mut window, ConstraintKind::Aim);
     choose(&mut window, "Track axis of Damped Track", "-Y");
     choose(&mut window, "Up axis of Damped Track", "+Z");

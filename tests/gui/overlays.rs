@@ -6,6 +6,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::document::session::{PaintTarget, SelectKind};
 use sinew::editor::RigKind;
 use sinew::editor::live::LiveSettings;
+use sinew::skeleton::JointId;
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;
@@ -294,6 +295,11 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
                 }
                 Command::EditRig(RigKind::PoseAsRest) => {
                     window.harness.state_mut().editor_mut().set_time(0.4);
+                }
+                Command::EditRig(RigKind::Pin) => {
+                    let ends = |j: &JointId| window.editor().chain_of(*j).is_some();
+                    let end = window.bones().into_iter().find(ends);
+                    window.harness.state_mut().editor_mut().select_joint(end);
                 }
                 _ => {}
             }

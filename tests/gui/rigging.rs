@@ -3,10 +3,11 @@
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Pos2, Role};
 use egui_kittest::kittest::Queryable as _;
-use sinew::document::Document;
+use glam::DQuat;
 use sinew::document::rig::Intent;
-use sinew::editor::{RigKind, RigTool};
-use sinew::skeleton::JointId;
+use sinew::document::{Document, Edit};
+use sinew::editor::{PinSettings, RigKind, RigTool};
+use sinew::skeleton::{JointId, Pose};
 use sinew::tools::Screen;
 use sinew::view::commands::Command;
 use sinew::view::mode::Mode;
@@ -516,4 +517,107 @@ fn limits_of_a_bone_hold_the_gizmo() {
         "it turned"
     );
     assert_eq!(limits.excess(local.rotation, &rest), 0.0);
+}
+
+/// A pose that is not keyed is what is held: the bone stays where the artist sees it.
+#[test]
+fn a_pin_holds_the_pose_on_screen() {
+    let mut window = Window::on("mannequin.glb");
+    let clip = window.document().clips().keys().next().copied();
+    window.harness.state_mut().editor_mut().show_clip(clip);
+    let ends = |j: &JointId| window.editor().chain_of(*j).is_some();
+    let end = window.bones().into_iter().rfind(ends).expect("a limb");
+    let chain = window.editor().chain_of(end).expect("a limb");
+    window.select(end);
+    window.settle();
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_time(0.3);
+    let mut pose = (*editor.document().shown_pose()).clone();
+    pose.locals[chain.mid.get()].rotation *= DQuat::from_rotation_x(0.2);
+    if let Some(edit) = Edit::pose_change(editor.document().pose(), &pose) {
+        editor.apply(edit, "Rotate bone").expect("a valid pose");
+    }
+    editor.show_unkeyed_pose();
+    editor.set_play_range(Some((0.2, 0.5)));
+    window.settle();
+    let place = |document: &Document, pose: &Pose| {
+        pose.world_matrices(document.skeleton())[end.get()].translation
+    };
+    let in_clip = |document: &Document, time: f64| {
+        let clip = &document.clips()[&clip.unwrap()];
+        place(document, &document.pose_of_clip(clip, time))
+    };
+    let seen = place(window.document(), &window.document().current_pose());
+    let was = in_clip(window.document(), 0.3);
+    assert!(seen.distance(was) > 0.02, "{seen} {was}");
+    window.find_and_run(Command::EditRig(RigKind::Pin));
+    window.settle();
+    for time in [0.2, 0.3, 0.5] {
+        let off = in_clip(window.document(), time).distance(seen);
+        assert!(off < 2e-3, "{time}: {off}");
+    }
+    // At another time it is the clip's place.
+    let RigTool::Pin(settings) = window.editor().rig_adjusting().unwrap().tool().clone() else {
+        panic!("another operation")
+    };
+    let at = 0.3 + 1e-4;
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_rig_tool(RigTool::Pin(PinSettings { at, ..settings }));
+    window.settle();
+    let off = in_clip(window.document(), 0.3).distance(was);
+    assert!(off < 2e-3, "{off}");
+}
+
+/// The end of a limb stays in place over the loop range, as keyframes, and its settings replace the step.
+#[test]
+fn a_bone_is_pinned_over_the_loop_range() {
+    let mut window = Window::on("mannequin.glb");
+    let clip = window.document().clips().keys().next().copied();
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(clip);
+    let pin = Command::EditRig(RigKind::Pin);
+    let root = window.bones()[0];
+    window.select(root);
+    assert!(!pin.is_enabled(window.editor()));
+    let ends = |j: &JointId| window.editor().chain_of(*j).is_some();
+    let end = window.bones().into_iter().rfind(ends).expect("a limb");
+    window.select(end);
+    window.settle();
+    let before = window.document().clone();
+    let mode = window.app().viewport().mode;
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_time(0.3);
+    editor.set_play_range(Some((0.2, 0.5)));
+    window.find_and_run(pin);
+    window.settle();
+    assert_eq!(
+        window.app().viewport().mode,
+        mode,
+        "the clip stays in sight"
+    );
+    let RigTool::Pin(settings) = window.editor().rig_adjusting().unwrap().tool().clone() else {
+        panic!("another operation")
+    };
+    assert_eq!((settings.range, settings.at), ([0.2, 0.5], 0.3));
+    assert!(window.says("Reference time") && window.says("stays in place from 0.20 s to 0.50 s"));
+    window.picture("pin-over-range");
+    let place = |document: &Document, time: f64| {
+        let clip = &document.clips()[&clip.unwrap()];
+        let pose = document.pose_of_clip(clip, time);
+        pose.world_matrices(document.skeleton())[end.get()].translation
+    };
+    let wanted = place(&before, 0.3);
+    for time in [0.2, 0.35, 0.5] {
+        let off = place(window.document(), time).distance(wanted);
+        assert!(off < 2e-3, "{time}: {off}");
+    }
+    let range = [0.25, 0.5];
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_rig_tool(RigTool::Pin(PinSettings { range, ..settings }));
+    window.settle();
+    assert_eq!(window.editor().history().n_undo(), 1);
+    assert!(window.says("stays in place from 0.25 s"));
+    window.click(Role::Button, "Apply");
+    window.key(CTRL, Key::Z);
+    assert!(window.document().same_content(&before));
 }

@@ -48,13 +48,13 @@ pub(super) fn follow_frames(
                         rule: turned.label(),
                     });
                 }
-                (Rule::LimitAngles(ranges), None) => {
+                (Rule::LimitAngles { ranges, order }, None) => {
                     let ranges = turned_ranges(ranges, turn);
                     let ranges = ranges.ok_or_else(|| RigError::LimitsAxes {
                         joint: skeleton.label(joint),
                         rule: constraint.rule.label(),
                     })?;
-                    Rule::LimitAngles(ranges)
+                    Rule::LimitAngles { ranges, order }
                 }
                 (turned, None) => turned,
             };

@@ -45,6 +45,9 @@ pub struct RigEdit {
     geometry: BTreeMap<MeshId, Arc<Mesh>>,
     /// The meshes whose points are not the source's.
     reshaped: Arc<BTreeSet<MeshId>>,
+    /// Meshes that are new; `None` where the document has one that the edit takes.
+    meshes: BTreeMap<MeshId, Option<Arc<MeshItem>>>,
+    mesh_copies: Arc<BTreeMap<MeshId, MeshId>>,
     /// Changed rows, in the base and in each layer.
     rows: Vec<InfluenceEdit>,
     /// New joints, each with the joint whose colour, visibility and pin it copies.
@@ -69,8 +72,8 @@ pub(super) enum AtRest {
 }
 
 impl RigEdit {
-    /// The edit from `before` to `after`, which differ in joints, skins, instances, clips, poses, locks, rows
-    /// and drivers of samples.
+    /// The edit from `before` to `after`, which differ in joints, skins, instances, clips, poses, locks, rows,
+    /// drivers of samples, shapes and copies of meshes.
     pub fn between(before: &Document, after: &Document) -> Self {
         let (mut rows, mut correctives) = (Vec::new(), BTreeMap::new());
         let (mut clusters, mut geometry) = (BTreeMap::new(), BTreeMap::new());
@@ -88,6 +91,16 @@ impl RigEdit {
                 }
             }
         }
+        let gone = before
+            .meshes
+            .keys()
+            .filter(|id| !after.meshes.contains_key(id));
+        let mut meshes: BTreeMap<_, _> = gone.map(|&id| (id, None)).collect();
+        for (&id, item) in &after.meshes {
+            if !before.meshes.contains_key(&id) {
+                meshes.insert(id, Some(item.clone()));
+            }
+        }
         let mut edit = Self {
             skeleton: after.skeleton.clone(),
             skins: after.skins.clone(),
@@ -103,6 +116,8 @@ impl RigEdit {
             clusters,
             geometry,
             reshaped: after.reshaped.clone(),
+            meshes,
+            mesh_copies: after.mesh_copies.clone(),
             rows,
             inherits: Vec::new(),
             at_rest: AtRest::Nothing,
@@ -139,6 +154,7 @@ impl RigEdit {
             && self.correctives.is_empty()
             && self.clusters.is_empty()
             && self.geometry.is_empty()
+            && self.meshes.is_empty()
             && self.skeleton == document.skeleton
             && self.skins == document.skins
             && self.instances == document.instances
@@ -149,6 +165,12 @@ impl RigEdit {
             && self.locked == document.locked
             && self.constraints == document.constraints
             && self.kept_weights == document.kept_weights
+    }
+
+    /// The names of the meshes that the edit adds.
+    pub fn new_meshes(&self) -> impl Iterator<Item = &str> {
+        let new = self.meshes.values().flatten();
+        new.map(|item| item.geometry.name.as_str())
     }
 
     /// The points whose rows change, over all meshes.
@@ -171,6 +193,12 @@ impl RigEdit {
         check_instances(document, &scratch).or_else(refused)?;
         for (mesh, geometry) in &self.geometry {
             check_geometry(document, *mesh, geometry).or_else(refused)?;
+        }
+        for (mesh, item) in &self.meshes {
+            if let Some(item) = item {
+                let of = scratch.mesh_of_file(*mesh);
+                check_geometry(document, of, &item.geometry).or_else(refused)?;
+            }
         }
         for pose in scratch.poses.values() {
             (scratch.check_pose_clip(pose)).or_else(refused)?;
@@ -241,6 +269,13 @@ impl RigEdit {
             dirty.clusters.insert(*mesh);
         }
         std::mem::swap(&mut self.reshaped, &mut document.reshaped);
+        std::mem::swap(&mut self.mesh_copies, &mut document.mesh_copies);
+        for (&mesh, other) in &mut self.meshes {
+            *other = match other.take() {
+                Some(item) => document.meshes.insert(mesh, item),
+                None => document.meshes.remove(&mesh),
+            };
+        }
         for (mesh, geometry) in &mut self.geometry {
             if let Some(item) = document.meshes.get_mut(mesh) {
                 std::mem::swap(&mut Arc::make_mut(item).geometry, geometry);
@@ -293,6 +328,8 @@ impl RigEdit {
             Some(clusters.bytes_beside(other))
         });
         let shapes = self.geometry.values().map(|mesh| mesh.heap_bytes());
+        let added = self.meshes.values().flatten();
+        let shapes = shapes.chain(added.map(|item| item.geometry.heap_bytes()));
         let beside = samples.sum::<usize>() + clusters.sum::<usize>() + shapes.sum::<usize>();
         clips + n_joints * per_joint + skins + beside
     }

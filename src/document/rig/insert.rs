@@ -8,6 +8,7 @@ use super::{
 };
 use crate::document::Document;
 use crate::math::Transform;
+use crate::skeleton::bone_segments::tail_at;
 use crate::skeleton::{Joint, JointId, Property, Skeleton};
 use glam::{DAffine3, DVec3};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 pub struct Insert {
     /// The joint at the bone's head.
     pub joint: JointId,
-    /// The child joint at the bone's tail.
+    /// The child joint at the bone's tail, a logical one.
     pub child: JointId,
     /// How many joints, at equal distances; 1 - 16.
     pub n: usize,
@@ -27,15 +28,17 @@ pub struct Insert {
 }
 
 /// The edit that inserts joints between a joint and its child, and their ids. No pose changes, whatever the weights:
-/// every new joint has the parent's skin matrix. No clip gets a keyframe. A locked joint keeps its weights.
+/// every new joint has the parent's skin matrix. No clip gets a keyframe. A locked joint keeps its weights. A child that only
+/// follows the joint along the limb, in a flat rig, keeps its parent, and follows the last of the new ones.
 ///
-/// Fails where the child is not one of the joint or does not inherit its scale, and for other numbers than 1 - 16.
+/// Fails where the child is not one of the joint or does not inherit its scale, for a joint of scale 0 in a flat rig, and for
+/// other numbers than 1 - 16.
 pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<JointId>), RigError> {
     let (joint, child, n) = (request.joint, request.child, request.n);
     check_live(document, joint)?;
     check_live(document, child)?;
     let skeleton = document.skeleton.clone();
-    if skeleton.joint(child).parent != Some(joint) {
+    if skeleton.logical_parent(child) != Some(joint) {
         return Err(RigError::NoBone {
             joint: skeleton.label(joint),
             child: skeleton.label(child),
@@ -46,11 +49,18 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
             "The number of new bones must be 1 - 16.".into(),
         ));
     }
-    if skeleton.joint(child).rule.compensates_scale {
+    let is_child = skeleton.joint(child).parent == Some(joint);
+    if is_child && skeleton.joint(child).rule.compensates_scale {
         return Err(RigError::CompensatesScale(skeleton.label(child)));
     }
     let mut changed = document.clone();
-    let tail = skeleton.joint(child).rest.translation;
+    let tail = tail_at(&skeleton, joint, child);
+    if !tail.is_finite() {
+        return Err(RigError::Singular {
+            joint: skeleton.label(joint),
+            place: "in the rest pose".into(),
+        });
+    }
     let step = tail / (n as f64 + 1.0);
     let mut joints = joints_of(document);
     let mut made = Vec::new();
@@ -67,14 +77,23 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
         made.push(above);
     }
     let offset = -step * n as f64;
-    joints[child.get()].parent = Some(above);
-    joints[child.get()].rest.translation += offset;
+    let entry = &mut joints[child.get()];
+    if is_child {
+        entry.parent = Some(above);
+        entry.rest.translation += offset;
+    }
+    let named = &mut entry.rule.logical_parent;
+    if named.is_some() {
+        *named = Some(above);
+    }
     set_joints(&mut changed, joints)?;
-    Arc::make_mut(&mut changed.pose).locals[child.get()].translation += offset;
-    for clip in changed.motions_mut() {
-        if let Some(c) = clip.channel_of(child, Property::Translation) {
-            let shifted = clip.channels[c].shifted(offset);
-            set_channel(Arc::make_mut(clip), shifted);
+    if is_child {
+        Arc::make_mut(&mut changed.pose).locals[child.get()].translation += offset;
+        for clip in changed.motions_mut() {
+            if let Some(c) = clip.channel_of(child, Property::Translation) {
+                let shifted = clip.channels[c].shifted(offset);
+                set_channel(Arc::make_mut(clip), shifted);
+            }
         }
     }
     for (k, &new) in made.iter().enumerate() {
@@ -110,14 +129,14 @@ pub(super) fn split_weights(
     fractions: impl Fn(f64, f64) -> Vec<f64>,
 ) -> Result<(), RigError> {
     let (joint, child) = bone;
-    let tail = before.skeleton.joint(child).rest.translation;
+    let tail = tail_at(&before.skeleton, joint, child);
     let others: Vec<DVec3> = before
         .skeleton
-        .children(joint)
+        .logical_children(joint)
         .iter()
         .filter(|&&c| c != child)
-        .map(|&c| before.skeleton.joint(c).rest.translation)
-        .filter(|t| t.length() > 1e-10)
+        .map(|&c| tail_at(&before.skeleton, joint, c))
+        .filter(|t| t.length() > 1e-10 && t.is_finite())
         .collect();
     let listed: Vec<JointId> = [joint].iter().chain(made).copied().collect();
     let limit = before.session().brush.max_influences;

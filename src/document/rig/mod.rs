@@ -1,7 +1,7 @@
 //! Changes of the rig: joints are added, moved, rotated, reparented and removed without losing mesh, weights or clips.
 //!
 //! Data flow: an operation ([`extrude`], [`draw`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`], [`rename`],
-//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], [`apply_pose`], [`add_skeleton`], [`with_skin`], [`unbind`], [`bind_kept`],
+//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], [`apply_pose`], [`pin`()], [`add_skeleton`], [`with_skin`], [`unbind`], [`bind_kept`],
 //! and the helper joints of [`twist`] and [`half`]) changes a scratch copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
 //! step. [`RigReport`] measures the effect on the poses.
 //!
@@ -37,6 +37,7 @@ mod mirror_constraints;
 mod move_joint;
 mod nodes;
 mod orient;
+mod pin;
 mod pose_as_rest;
 mod remove;
 mod rename;
@@ -68,7 +69,10 @@ pub use limits::set_limits;
 pub use logical_parents::{flat_joints, infer_logical_parents, set_logical_parent};
 pub use measure::{RigReport, report};
 pub use move_joint::{Children, Intent, Move, move_joint};
-pub use orient::{Axis, Orient, SecondAxis, main_child, orient, rotation_of_axes};
+pub use orient::{
+    Axis, Orient, SecondAxis, main_child, main_child_in_hierarchy, orient, rotation_of_axes,
+};
+pub use pin::{LetGo, PIN_EASE_SECS, Pin, Pinned, pin};
 pub use pose_as_rest::pose_as_rest;
 pub use remove::{MEASURED_CLIPS, RemovalCosts, WeightRecipient, removal_costs, remove};
 pub use rename::rename;

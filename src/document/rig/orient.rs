@@ -78,7 +78,7 @@ pub struct Orient {
     pub leaves_stay: bool,
 }
 
-/// The edit that rotates the axes of joints and keeps every motion exactly.
+/// The edit that rotates the axes of joints and keeps every motion exactly. Bones lead to logical children.
 ///
 /// Fails for two equal axes, a removed joint, and a joint whose own scale differs along its axes.
 pub fn orient(document: &Document, request: &Orient) -> Result<RigEdit, RigError> {
@@ -96,12 +96,12 @@ pub fn orient(document: &Document, request: &Orient) -> Result<RigEdit, RigError
     }
     let weights = LazyCell::new(|| weight_of_joints(document));
     // Joints without children get the new axes of their parents.
-    joints.sort_by_key(|&joint| skeleton.rank(joint));
+    joints.sort_by_key(|&joint| skeleton.logical_rank(joint));
     for joint in joints {
         let rotation = match aimed_child(document, joint, || &weights) {
             Some(child) => aimed(document, &world, joint, child, request),
             None if request.leaves_stay => continue,
-            None => skeleton.joint(joint).parent.map(|parent| {
+            None => skeleton.logical_parent(joint).map(|parent| {
                 let own = orientation(world[joint.get()].matrix3);
                 let above = orientation(world[parent.get()].matrix3);
                 let turned = frames.get(&parent).copied().unwrap_or(Frame::IDENTITY);
@@ -128,7 +128,7 @@ fn aimed(
     let into_joint = world[joint.get()].matrix3.inverse();
     let bone = position(child) - position(joint);
     let along = (into_joint * bone).try_normalize()?;
-    let parent = document.skeleton.joint(joint).parent;
+    let parent = document.skeleton.logical_parent(joint);
     let bend = parent.and_then(|parent| {
         let above = position(joint) - position(parent);
         let normal = above.cross(bone);
@@ -170,21 +170,44 @@ pub fn rotation_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> D
     proper(there * here.transpose())
 }
 
-/// The child at the tail of a joint's bone: the only child, else the one whose subtree has most weight; `None` for a
-/// joint without children.
+/// The child at the tail of a joint's bone: the only logical child, else the one whose subtree has most weight; `None` for
+/// a joint without children.
 pub fn main_child(document: &Document, joint: JointId) -> Option<JointId> {
     let weights = LazyCell::new(|| weight_of_joints(document));
     aimed_child(document, joint, || &weights)
 }
 
-/// The child at the tail of a joint's bone: the only child, else the one whose subtree has most weight.
+/// As [`main_child`], of the children in the hierarchy where there are such: a joint that only follows along the limb has no
+/// motion relative to this one.
+pub fn main_child_in_hierarchy(document: &Document, joint: JointId) -> Option<JointId> {
+    let skeleton = &document.skeleton;
+    let children = skeleton.logical_children(joint).iter().copied();
+    let real: Vec<JointId> = children
+        .filter(|&child| skeleton.joint(child).parent == Some(joint))
+        .collect();
+    if real.is_empty() {
+        return main_child(document, joint);
+    }
+    let weights = LazyCell::new(|| weight_of_joints(document));
+    heaviest(document, &real, || &weights)
+}
+
+/// The child at the tail of a joint's bone: the only logical child, else the one whose subtree has most weight.
 /// `weights`: [`weight_of_joints`], read only where there are several.
 fn aimed_child<'a>(
     document: &Document,
     joint: JointId,
     weights: impl FnOnce() -> &'a [f64],
 ) -> Option<JointId> {
-    let children = document.skeleton.children(joint);
+    heaviest(document, document.skeleton.logical_children(joint), weights)
+}
+
+/// The only one of `children`, else the one whose subtree has most weight.
+fn heaviest<'a>(
+    document: &Document,
+    children: &[JointId],
+    weights: impl FnOnce() -> &'a [f64],
+) -> Option<JointId> {
     if children.len() < 2 {
         return children.first().copied();
     }
@@ -194,7 +217,7 @@ fn aimed_child<'a>(
         let mut sum = 0.0;
         while let Some(joint) = open.pop() {
             sum += weights[joint.get()];
-            open.extend(document.skeleton.children(joint));
+            open.extend(document.skeleton.logical_children(joint));
         }
         sum
     };

@@ -103,6 +103,18 @@ pub(super) fn resampling(
     joint: JointId,
     tolerance: f64,
 ) -> Resampling {
+    let diagonal = measure::diagonal(document);
+    resampling_of(document, diagonal, parent, joint, tolerance)
+}
+
+/// As [`resampling`], of a model with this `diagonal`.
+pub(super) fn resampling_of(
+    document: &Document,
+    diagonal: f64,
+    parent: Option<JointId>,
+    joint: JointId,
+    tolerance: f64,
+) -> Resampling {
     let rest = &document.rest_pose;
     let unit = parent.map_or(1.0, |parent| {
         let linear = world_of(&document.skeleton, rest, parent).matrix3;
@@ -111,7 +123,7 @@ pub(super) fn resampling(
     });
     let unit = if unit > 0.0 { unit } else { 1.0 };
     Resampling {
-        length: tolerance * measure::diagonal(document) / unit,
+        length: tolerance * diagonal / unit,
         reach: measure::reach(document, joint) / unit,
     }
 }

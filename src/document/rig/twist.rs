@@ -41,7 +41,15 @@ pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<Joint
     check_live(document, joint)?;
     check_live(document, child)?;
     let skeleton = document.skeleton.clone();
-    if skeleton.joint(child).parent != Some(joint) {
+    let is_child = skeleton.joint(child).parent == Some(joint);
+    if !is_child && skeleton.logical_parent(child) == Some(joint) {
+        return Err(RigError::Value(format!(
+            "“{child}” follows “{joint}” along the limb but is not its child. Reparent “{child}” to “{joint}” first.",
+            child = skeleton.label(child),
+            joint = skeleton.label(joint)
+        )));
+    }
+    if !is_child {
         return Err(RigError::NoBone {
             joint: skeleton.label(joint),
             child: skeleton.label(child),

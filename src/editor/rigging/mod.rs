@@ -14,7 +14,7 @@ mod run;
 mod tool;
 
 pub use drawing::{DrawTarget, Drawing};
-pub use tool::{RigKind, RigTool};
+pub use tool::{PinSettings, RigKind, RigTool};
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -213,6 +213,10 @@ impl Editor {
             | RigKind::ApplyPose
             | RigKind::PoseAsRest
             | RigKind::InferParents => None,
+            RigKind::Pin if self.shown_clip().is_none() => Some("Show a clip first."),
+            RigKind::Pin if !chosen.iter().any(|&joint| self.chain_of(joint).is_some()) => {
+                Some("Select the end of a limb, such as a foot: it needs two bones above it.")
+            }
             _ if chosen.is_empty() => Some("Select a bone first."),
             RigKind::SetParent
                 if chosen.len() < 2 || active.is_none_or(|joint| !chosen.contains(&joint)) =>
@@ -256,12 +260,32 @@ impl Editor {
             (RigKind::Bind, _) => RigTool::Bind(known.method),
             (RigKind::Unbind, _) => RigTool::Unbind,
             (RigKind::BindKept, _) => RigTool::BindKept,
+            (RigKind::Pin, _) => {
+                let Some(settings) = self.pin_settings(known.ease) else {
+                    return;
+                };
+                RigTool::Pin(settings)
+            }
             (RigKind::InferParents, _) => RigTool::InferParents,
             (RigKind::ApplyPose, _) => RigTool::ApplyPose(self.document.current_pose()),
             (RigKind::PoseAsRest, _) => RigTool::PoseAsRest(self.document.current_pose()),
         };
         let joints = self.joints_to_pose().into_iter().collect();
         self.begin_rig_with(tool, joints);
+    }
+
+    /// The clip on screen, its loop range or else all of it, and the present time; `None` without a clip.
+    fn pin_settings(&self, ease: f64) -> Option<PinSettings> {
+        let playback = self.playback();
+        let (clip, shown) = self.shown_clip()?;
+        let whole = [shown.start_secs(), shown.end_secs()].map(f64::from);
+        Some(PinSettings {
+            clip,
+            range: playback.range.map_or(whole, Into::into),
+            at: playback.time_secs,
+            posed_at: (playback.unkeyed || self.shows_live()).then_some(playback.time_secs),
+            ease,
+        })
     }
 
     /// Begins an operation with the given settings on `joints`.

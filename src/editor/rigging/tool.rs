@@ -1,8 +1,9 @@
 //! The operations on bones with their settings, and the steps that each takes on the selected bones.
 
-use crate::document::Document;
-use crate::document::rig::{Axis, Intent};
+use crate::document::rig::{Axis, Intent, PIN_EASE_SECS, Pin};
+use crate::document::{ClipId, Document};
 use crate::rig::{Operation, Template};
+use crate::skeleton::orientation::world_of;
 use crate::skeleton::{JointId, Pose};
 use crate::tools::transform::topmost;
 use crate::weights::automatic::Automatic;
@@ -47,6 +48,8 @@ pub enum RigKind {
     ApplyPose,
     /// Makes the pose the rest pose.
     PoseAsRest,
+    /// Holds the bones in place over a range of the clip.
+    Pin,
     /// Finds the logical parents of flat rigs.
     InferParents,
 }
@@ -124,8 +127,25 @@ pub enum RigTool {
     ApplyPose(Arc<Pose>),
     /// Makes a pose the rest pose.
     PoseAsRest(Arc<Pose>),
+    /// Holds the bones in place over a range of a clip.
+    Pin(PinSettings),
     /// Finds the logical parents of flat rigs.
     InferParents,
+}
+
+/// Where and how long bones are held in place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PinSettings {
+    /// The clip.
+    pub clip: ClipId,
+    /// The times from and to which they are held, seconds.
+    pub range: [f64; 2],
+    /// The time at which they are where they are held, seconds.
+    pub at: f64,
+    /// The time at which the pose on screen differs from the clip; there they are held as on screen.
+    pub posed_at: Option<f64>,
+    /// The time to their place and back, seconds.
+    pub ease: f64,
 }
 
 impl RigTool {
@@ -174,6 +194,7 @@ impl RigTool {
                 | Self::Twist { .. }
                 | Self::Extrude { .. }
                 | Self::Bind(_)
+                | Self::Pin(_)
         )
     }
 
@@ -198,8 +219,20 @@ impl RigTool {
             // From the tip, so that the weights of a chain end in the bone above it.
             joints.reverse();
         }
-        let steps = joints.into_iter().map(|joint| self.operation(joint));
+        let shown = self.is_as_posed().then(|| document.current_pose());
+        let steps = joints.into_iter().map(|joint| {
+            let mut step = self.operation(joint);
+            if let (Operation::Pin(pin), Some(pose)) = (&mut step, &shown) {
+                pin.place = Some(world_of(skeleton, pose, joint));
+            }
+            step
+        });
         steps.collect()
+    }
+
+    /// Whether it holds bones where the pose on screen has them, not the clip.
+    fn is_as_posed(&self) -> bool {
+        matches!(self, Self::Pin(settings) if settings.posed_at == Some(settings.at))
     }
 
     fn operation(&self, joint: JointId) -> Operation {
@@ -225,6 +258,20 @@ impl RigTool {
             Self::PoseAsRest(pose) => Operation::PoseAsRest(pose.clone()),
             Self::Unbind => Operation::Unbind,
             Self::BindKept => Operation::BindKept,
+            &Self::Pin(PinSettings {
+                clip,
+                range,
+                at,
+                ease,
+                posed_at: _,
+            }) => Operation::Pin(Pin {
+                joint,
+                clip,
+                range,
+                at,
+                place: None,
+                ease,
+            }),
             Self::InferParents => Operation::InferParents,
         }
     }
@@ -239,6 +286,8 @@ pub(super) struct Remembered {
     /// Whether moved bones take their children along.
     pub(super) follow: bool,
     pub(super) method: Automatic,
+    /// The time in which pinned bones go to their places, seconds.
+    pub(super) ease: f64,
 }
 
 impl Default for Remembered {
@@ -249,6 +298,7 @@ impl Default for Remembered {
             intent: Intent::default(),
             follow: false,
             method: Automatic::Heat,
+            ease: PIN_EASE_SECS,
         }
     }
 }
@@ -265,6 +315,7 @@ impl Remembered {
             }
             RigTool::MoveTree { .. } => self.follow = true,
             RigTool::Bind(method) => self.method = method,
+            RigTool::Pin(settings) => self.ease = settings.ease,
             _ => {}
         }
     }

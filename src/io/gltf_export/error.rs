@@ -17,6 +17,20 @@ pub enum GltfWriteError {
         /// The animation index.
         animation: usize,
     },
+    /// The mesh does not exist in the source's JSON.
+    #[error("The source has no mesh {mesh} to copy.")]
+    MeshMissing {
+        /// The mesh index.
+        mesh: u32,
+    },
+    /// A copy of a mesh would get another number than it has in the document.
+    #[error("The copied mesh {mesh} of the project would be mesh {found} of the file.")]
+    MeshNumber {
+        /// The number in the document.
+        mesh: u32,
+        /// The number in the file.
+        found: usize,
+    },
     /// The primitive does not exist in the source's JSON.
     #[error("The source has no primitive {primitive} of mesh {mesh} to write weights to.")]
     PrimitiveMissing {

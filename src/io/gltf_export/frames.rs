@@ -52,7 +52,7 @@ pub fn write_frames(
 ) -> Result<WrittenFrames, GltfWriteError> {
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
-    let (package, mut patch) = Package::without_skins(document, source, destination, &mut report);
+    let (package, mut patch) = Package::without_skins(document, source, destination, &mut report)?;
     let WrittenMeshes {
         freed,
         nodes,

@@ -30,6 +30,7 @@ mod joint_meshes;
 mod joints;
 mod json;
 mod keys;
+mod mesh_copies;
 mod node_constraints;
 mod nodes;
 mod package;

@@ -11,7 +11,7 @@ use crate::document::Document;
 use crate::finding::{Finding, counted};
 use crate::io::node_constraint::{AIM_AXES, NAME, VERSION, VRM};
 use crate::skeleton::JointId;
-use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use crate::skeleton::constraint::{Constraint, Rule, Space};
 use glam::DVec3;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -194,9 +194,9 @@ fn expressed(document: &Document, joint: JointId, list: &[Constraint]) -> Option
     let made = match constraint.rule {
         Rule::CopyRotation {
             space: Space::Local,
-            axes: CopiedAxes::ALL,
+            axes,
             ..
-        } => json!({"rotation": {"source": node, "weight": number(weight)}}),
+        } if axes.is_all() => json!({"rotation": {"source": node, "weight": number(weight)}}),
         Rule::Aim { axis, up: None, .. } => {
             let name = axis_name(axis)?;
             json!({"aim": {"source": node, "aimAxis": name, "weight": number(weight)}})

@@ -12,7 +12,7 @@ use super::nodes::patch_names;
 use super::patch::{Patch, Patched};
 use super::report::ExportReport;
 use super::slots::FileSlots;
-use super::{external, text};
+use super::{external, mesh_copies, text};
 use crate::document::{Document, Source, SourceKind};
 use crate::finding::Finding;
 use crate::io::gltf_json::{value, view};
@@ -110,8 +110,9 @@ impl Package {
         source: &Source,
         destination: &Destination<'_>,
         report: &mut ExportReport,
-    ) -> (Self, Patch) {
+    ) -> Result<(Self, Patch), GltfWriteError> {
         let mut package = Self::new(source, destination, &mut report.findings);
+        package.copy_meshes(document, &mut report.findings)?;
         let mut patch = package.patch(Policy::Compact);
         patch_joints(
             document,
@@ -121,7 +122,16 @@ impl Package {
             report,
         );
         patch_names(document, &mut patch.json);
-        (package, patch)
+        Ok((package, patch))
+    }
+
+    /// Adds the copies of meshes.
+    pub(super) fn copy_meshes(
+        &mut self,
+        document: &Document,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), GltfWriteError> {
+        mesh_copies::add(document, &mut self.json, findings)
     }
 
     /// The JSON to patch; `policy`: the handling of unreferenced bytes.

@@ -41,7 +41,7 @@ pub fn write_shapes(
 ) -> Result<Written, GltfWriteError> {
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
-    let (package, mut patch) = Package::without_skins(document, source, destination, &mut report);
+    let (package, mut patch) = Package::without_skins(document, source, destination, &mut report)?;
     patch_transforms(document, pose, &mut patch.json, &mut report);
     let mut placed = Placed::default();
     for (done, (&mesh, item)) in document.meshes().iter().enumerate() {

@@ -46,7 +46,8 @@ pub(super) fn uncompress(
     let Some(source) = document.source() else {
         return Ok(());
     };
-    let decoded = gltf::uncompress(source, mesh.0 as usize, primitive);
+    let in_source = document.mesh_of_file(mesh).0 as usize;
+    let decoded = gltf::uncompress(source, in_source, primitive);
     let decoded = decoded.map_err(|fault| GltfWriteError::Compressed {
         mesh: mesh.0,
         primitive,

@@ -74,6 +74,7 @@ pub fn write_model(
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
+    package.copy_meshes(document, &mut report.findings)?;
     // An edit without baked data keeps all bytes of the source, which makes files easy to compare.
     let mut patch = package.patch(match changes.baked {
         Some(_) => Policy::Reuse,

@@ -1,6 +1,7 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
 use super::joints::{self, JointKey, Joints};
+use super::mesh_copies::{Copies, Found};
 use super::names::Names;
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
@@ -50,6 +51,7 @@ pub(super) fn apply_within(
             clips.map(|(&id, clip)| (id.0, clip.name.clone(), id)),
         ),
         restored_clips: BTreeMap::new(),
+        copies: Copies::default(),
         document,
         findings: Vec::new(),
     };
@@ -60,6 +62,7 @@ pub(super) fn apply_within(
     };
     let n_cycles = opening.document.constraint_cycles().len();
     opening.clear_constraints(&project.constraints);
+    opening.mesh_copies(project.mesh_copies);
     rig::restore(
         entries,
         &mut opening.document,
@@ -109,7 +112,9 @@ pub(super) const TWICE: &str = "They are listed twice; the second entries are sk
 pub(super) struct Opening {
     pub(super) document: Document,
     pub(super) joints: Joints,
+    /// Those of the model.
     meshes: Names<u32, MeshId>,
+    pub(super) copies: Copies,
     pub(super) clips: Names<u32, ClipId>,
     /// By their numbers in the project.
     pub(super) restored_clips: BTreeMap<u32, ClipId>,
@@ -118,7 +123,11 @@ pub(super) struct Opening {
 
 impl Opening {
     pub(super) fn mesh(&mut self, index: u32, name: &str) -> Option<MeshId> {
-        self.meshes.find(index, Some(name), &mut self.findings)
+        match self.copies.find(index, name) {
+            Found::Copy(id) => Some(id),
+            Found::Skipped => None,
+            Found::NoCopy => self.meshes.find(index, Some(name), &mut self.findings),
+        }
     }
 
     /// [`Self::mesh`] with findings of their own.
@@ -128,7 +137,11 @@ impl Opening {
         name: &str,
         findings: &mut Vec<Finding>,
     ) -> Option<MeshId> {
-        self.meshes.find(index, Some(name), findings)
+        match self.copies.find(index, name) {
+            Found::Copy(id) => Some(id),
+            Found::Skipped => None,
+            Found::NoCopy => self.meshes.find(index, Some(name), findings),
+        }
     }
 
     pub(super) fn joint(&mut self, joint: JointKey, name: &str) -> Option<JointId> {

@@ -5,8 +5,8 @@ use super::v11::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
 use super::{
-    ProjectError, clips, constraints, humanoid, individual, joints, kept_weights, paths, points,
-    recordings, rig, rows, rules, session, shapes, transforms,
+    ProjectError, clips, constraints, humanoid, individual, joints, kept_weights, mesh_copies,
+    paths, points, recordings, rig, rows, rules, session, shapes, transforms,
 };
 use crate::deform::DeformStack;
 use crate::document::{Document, Person, Source};
@@ -54,6 +54,7 @@ pub fn to_project(
         joints,
         skins,
         instances,
+        mesh_copies: mesh_copies::collect(document),
         weights,
         kept_weights: kept_weights::collect(document)?,
         shapes: shapes::collect(document),

@@ -2,6 +2,7 @@
 
 use super::joints::{JointKey, JointRef};
 use super::types::is_default;
+use crate::skeleton::constraint::EulerOrder;
 use serde::{Deserialize, Serialize};
 
 /// The constraints of one joint, in the order in which they act.
@@ -55,6 +56,9 @@ pub(super) enum RuleOfConstraint {
         /// About which of them it is reversed.
         #[serde(default, skip_serializing_if = "is_default")]
         inverted: (bool, bool, bool),
+        /// The order of the angles.
+        #[serde(default, skip_serializing_if = "is_default")]
+        order: OrderEntry,
     },
     CopyLocation {
         source: JointRef,
@@ -62,6 +66,9 @@ pub(super) enum RuleOfConstraint {
         /// Whether it is copied along x, y and z.
         #[serde(default = "all_axes", skip_serializing_if = "is_all_axes")]
         axes: (bool, bool, bool),
+        /// Whether these are the axes of the joint at rest instead of the world's.
+        #[serde(default, skip_serializing_if = "is_default")]
+        local: bool,
     },
     CopyScale {
         source: JointRef,
@@ -86,6 +93,9 @@ pub(super) enum RuleOfConstraint {
         x: (f64, f64),
         y: (f64, f64),
         z: (f64, f64),
+        /// The order of the angles.
+        #[serde(default, skip_serializing_if = "is_default")]
+        order: OrderEntry,
     },
     LimitSwingAndTwist {
         axis: (f64, f64, f64),
@@ -120,6 +130,45 @@ impl RuleOfConstraint {
             Self::LimitSwingAndTwist { .. } => "Limit Swing and Twist",
             Self::TwoBoneIk { .. } => "Two-Bone IK",
             Self::ChainIk { .. } => "Inverse Kinematics",
+        }
+    }
+}
+
+/// The order of Euler angles, the first rotation first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "EulerOrder")]
+pub(super) enum OrderEntry {
+    #[default]
+    Xyz,
+    Xzy,
+    Yxz,
+    Yzx,
+    Zxy,
+    Zyx,
+}
+
+impl From<EulerOrder> for OrderEntry {
+    fn from(order: EulerOrder) -> Self {
+        match order {
+            EulerOrder::Xyz => Self::Xyz,
+            EulerOrder::Xzy => Self::Xzy,
+            EulerOrder::Yxz => Self::Yxz,
+            EulerOrder::Yzx => Self::Yzx,
+            EulerOrder::Zxy => Self::Zxy,
+            EulerOrder::Zyx => Self::Zyx,
+        }
+    }
+}
+
+impl From<OrderEntry> for EulerOrder {
+    fn from(order: OrderEntry) -> Self {
+        match order {
+            OrderEntry::Xyz => Self::Xyz,
+            OrderEntry::Xzy => Self::Xzy,
+            OrderEntry::Yxz => Self::Yxz,
+            OrderEntry::Yzx => Self::Yzx,
+            OrderEntry::Zxy => Self::Zxy,
+            OrderEntry::Zyx => Self::Zyx,
         }
     }
 }

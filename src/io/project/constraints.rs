@@ -76,15 +76,18 @@ fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
             keep_offset: keeps_offset,
             axes: axes.copied.into(),
             inverted: axes.inverted.into(),
+            order: axes.order.into(),
         },
         Rule::CopyLocation {
             source,
             keeps_offset,
             axes,
+            space,
         } => RuleOfConstraint::CopyLocation {
             source: reference(source),
             keep_offset: keeps_offset,
             axes: axes.into(),
+            local: space == Space::Local,
         },
         Rule::CopyScale { source, axes } => RuleOfConstraint::CopyScale {
             source: reference(source),
@@ -109,10 +112,14 @@ fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
             share,
             centre,
         },
-        Rule::LimitAngles([x, y, z]) => RuleOfConstraint::LimitRotation {
+        Rule::LimitAngles {
+            ranges: [x, y, z],
+            order,
+        } => RuleOfConstraint::LimitRotation {
             x: x.into(),
             y: y.into(),
             z: z.into(),
+            order: order.into(),
         },
         Rule::LimitCone(cone) => RuleOfConstraint::LimitSwingAndTwist {
             axis: cone.axis.into(),
@@ -222,6 +229,7 @@ fn read(
             keep_offset,
             axes,
             inverted,
+            order,
         } => Rule::CopyRotation {
             source: find(source)?,
             space: if *world { Space::World } else { Space::Local },
@@ -229,16 +237,19 @@ fn read(
             axes: CopiedAxes {
                 copied: (*axes).into(),
                 inverted: (*inverted).into(),
+                order: (*order).into(),
             },
         },
         RuleOfConstraint::CopyLocation {
             source,
             keep_offset,
             axes,
+            local,
         } => Rule::CopyLocation {
             source: find(source)?,
             keeps_offset: *keep_offset,
             axes: (*axes).into(),
+            space: if *local { Space::Local } else { Space::World },
         },
         RuleOfConstraint::CopyScale { source, axes } => Rule::CopyScale {
             source: find(source)?,
@@ -263,9 +274,10 @@ fn read(
             share: *share,
             centre: *centre,
         },
-        RuleOfConstraint::LimitRotation { x, y, z } => {
-            Rule::LimitAngles([*x, *y, *z].map(Into::into))
-        }
+        RuleOfConstraint::LimitRotation { x, y, z, order } => Rule::LimitAngles {
+            ranges: [*x, *y, *z].map(Into::into),
+            order: (*order).into(),
+        },
         RuleOfConstraint::LimitSwingAndTwist {
             axis,
             side,

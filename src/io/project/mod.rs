@@ -43,6 +43,7 @@ mod kept_weights;
 mod keys;
 mod layers;
 mod masks;
+mod mesh_copies;
 mod migrate;
 mod motions;
 mod moved_blocks;

@@ -2,7 +2,7 @@
 //! keyframes.
 
 use super::cluster_entries::ClusterEntry;
-use super::constraint_entries::{self, RuleOfConstraint, UpEntry};
+use super::constraint_entries::{self, OrderEntry, RuleOfConstraint, UpEntry};
 use super::joints::{JointKey, JointRef};
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
@@ -78,6 +78,7 @@ impl From<Project> for v11::Project {
             joints: old.joints,
             skins: old.skins,
             instances: old.instances,
+            mesh_copies: Vec::new(),
             weights: old.weights,
             kept_weights: Vec::new(),
             shapes: Vec::new(),
@@ -283,6 +284,7 @@ impl From<Rule> for RuleOfConstraint {
                 keep_offset,
                 axes,
                 inverted,
+                order: OrderEntry::Xyz,
             },
             Rule::CopyLocation {
                 source,
@@ -291,6 +293,7 @@ impl From<Rule> for RuleOfConstraint {
                 source,
                 keep_offset,
                 axes,
+                local: false,
             },
             Rule::CopyScale { source } => Self::CopyScale { source, axes },
             Rule::Aim { target, axis, up } => Self::Aim { target, axis, up },
@@ -305,7 +308,12 @@ impl From<Rule> for RuleOfConstraint {
                 share,
                 centre,
             },
-            Rule::LimitRotation { x, y, z } => Self::LimitRotation { x, y, z },
+            Rule::LimitRotation { x, y, z } => Self::LimitRotation {
+                x,
+                y,
+                z,
+                order: OrderEntry::Xyz,
+            },
             Rule::LimitSwingAndTwist {
                 axis,
                 side,

@@ -46,6 +46,9 @@ pub struct Project {
     /// Objects whose node or skin is not the one of the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) instances: Vec<InstanceEntry>,
+    /// Copies of meshes of the source, which some of their objects draw instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) mesh_copies: Vec<MeshCopyEntry>,
     /// Influences that differ from the source's, one entry per mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<MeshWeights>,
@@ -148,7 +151,7 @@ impl ModelRef {
 }
 
 /// The index of a mesh or clip of the source and its name there, as a check: `(3, "Walk")`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Named(pub(super) u32, pub(super) String);
 
 /// A joint of a skin: its index in the skin's list (what rows use), its key and its name.
@@ -228,6 +231,16 @@ pub(super) struct InstanceEntry {
 pub(super) struct KeptEntry {
     pub(super) skin: u32,
     pub(super) weights: MeshWeights,
+}
+
+/// A copy of a mesh: its number and name, and those of the mesh of the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeshCopyEntry {
+    pub(super) mesh: Named,
+    pub(super) of: Named,
+    /// The nodes of the source that draw the copy.
+    pub(super) instances: Vec<JointRef>,
 }
 
 /// The vertices of one mesh: positions one a point, normals one a distinct normal, in mesh space.

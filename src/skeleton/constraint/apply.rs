@@ -107,9 +107,9 @@ pub(super) fn apply(
             });
             aim(rest.rotation, axis, into * (there - at), up)
         }
-        Rule::LimitAngles(ranges) => {
+        Rule::LimitAngles { ranges, order } => {
             let turn = rest.rotation.conjugate() * now.rotation;
-            rest.rotation * limit_euler(turn, ranges)
+            rest.rotation * limit_euler(turn, ranges, order)
         }
         Rule::LimitCone(cone) => {
             let turn = rest.rotation.conjugate() * now.rotation;
@@ -119,6 +119,7 @@ pub(super) fn apply(
             source,
             keeps_offset,
             axes,
+            space,
         } => {
             let place = |j: JointId| rest_world[j.get()].translation;
             let offset = if keeps_offset {
@@ -126,14 +127,31 @@ pub(super) fn apply(
             } else {
                 DVec3::ZERO
             };
+            let rest_above = skeleton
+                .joint(joint)
+                .parent
+                .map(|parent| rest_world[parent.get()]);
             let above = skeleton.joint(joint).parent;
             let above = above.map_or(DAffine3::IDENTITY, |parent| {
                 world_of(skeleton, pose, parent)
             });
-            let copied = world_of(skeleton, pose, source).translation + offset;
-            let here = above.transform_point3(now.translation);
-            let there = DVec3::select(BVec3::from_array(axes), copied, here);
-            let wanted = above.inverse().transform_point3(there);
+            let copied = world_of(skeleton, pose, source).translation;
+            let pick = |there, here| DVec3::select(BVec3::from_array(axes), there, here);
+            let into = above.inverse();
+            let wanted = match space {
+                Space::World => {
+                    let here = above.transform_point3(now.translation);
+                    into.transform_point3(pick(copied + offset, here))
+                }
+                Space::Local => {
+                    let back = rest.rotation.conjugate();
+                    // The offset turns with the axes.
+                    let offset = rest_above
+                        .map_or(offset, |above| above.inverse().transform_vector3(offset));
+                    let there = back * (into.transform_point3(copied) + offset);
+                    rest.rotation * pick(there, back * now.translation)
+                }
+            };
             if wanted.is_finite() {
                 pose.locals[joint.get()].translation = now.translation.lerp(wanted, influence);
             }

@@ -1,6 +1,6 @@
 //! The axes about which a rotation is copied.
 
-use super::limit::{euler_xyz, of_euler_xyz};
+use super::euler::EulerOrder;
 use super::swing_twist::{swing, twist_angle};
 use glam::{DQuat, DVec3};
 
@@ -11,6 +11,8 @@ pub struct CopiedAxes {
     pub copied: [bool; 3],
     /// x, y, z: whether it is reversed.
     pub inverted: [bool; 3],
+    /// The order of the angles where two axes are copied, or some are reversed.
+    pub order: EulerOrder,
 }
 
 impl Default for CopiedAxes {
@@ -24,17 +26,24 @@ impl CopiedAxes {
     pub const ALL: Self = Self {
         copied: [true; 3],
         inverted: [false; 3],
+        order: EulerOrder::Xyz,
     };
 
     /// Whether the whole rotation is copied as it is.
     pub fn is_all(self) -> bool {
-        self == Self::ALL
+        self.copied == [true; 3] && self.inverted == [false; 3]
+    }
+
+    /// Whether the order of the angles matters: neither the whole rotation nor a twist is copied.
+    pub fn are_angles(self) -> bool {
+        let n = self.copied.iter().filter(|is| **is).count();
+        n > 1 && !self.is_all()
     }
 
     /// The rotation `other` about the copied axes and `own` about the others.
     ///
-    /// The whole one for all axes; the twist for one, over the swing of `own`; else Euler angles in XYZ order, x first, which
-    /// are not continuous where y passes 90 degrees.
+    /// The whole one for all axes; the twist for one, over the swing of `own`; else Euler angles in `order`, which are
+    /// not continuous where the middle one passes 90 degrees.
     pub fn rotation(self, own: DQuat, other: DQuat) -> DQuat {
         if self.is_all() {
             return other;
@@ -50,7 +59,10 @@ impl CopiedAxes {
         if self.copied == [false; 3] {
             return own;
         }
-        let (own, other) = (euler_xyz(own).to_array(), euler_xyz(other).to_array());
+        let (own, other) = (
+            self.order.angles(own).to_array(),
+            self.order.angles(other).to_array(),
+        );
         let angles: [f64; 3] = std::array::from_fn(|axis| {
             if self.copied[axis] {
                 sign[axis] * other[axis]
@@ -58,7 +70,7 @@ impl CopiedAxes {
                 own[axis]
             }
         });
-        of_euler_xyz(angles.into())
+        self.order.rotation(angles.into())
     }
 }
 
@@ -67,11 +79,11 @@ mod tests {
     use super::*;
 
     fn turn(degrees: [f64; 3]) -> DQuat {
-        of_euler_xyz(DVec3::from(degrees).map(f64::to_radians))
+        EulerOrder::Xyz.rotation(DVec3::from(degrees).map(f64::to_radians))
     }
 
     fn angles(q: DQuat) -> DVec3 {
-        euler_xyz(q).map(f64::to_degrees)
+        EulerOrder::Xyz.angles(q).map(f64::to_degrees)
     }
 
     /// METHODS-rigging 4, *… axes*: one axis is the twist about it, two are Euler angles with the third of the joint.
@@ -95,12 +107,18 @@ mod tests {
         let two = CopiedAxes {
             copied: [true, false, true],
             inverted: [false, false, true],
+            ..CopiedAxes::ALL
         };
         let made = angles(two.rotation(own, other));
         assert!(
             made.abs_diff_eq(DVec3::new(70.0, 20.0, -50.0), 1e-9),
             "{made}"
         );
+        let order = EulerOrder::Zyx;
+        let made = CopiedAxes { order, ..two }.rotation(own, other);
+        let (own_zyx, other_zyx) = (order.angles(own), order.angles(other));
+        let expected = DVec3::new(other_zyx.x, own_zyx.y, -other_zyx.z);
+        assert!(order.angles(made).abs_diff_eq(expected, 1e-9));
         assert_eq!(CopiedAxes::ALL.rotation(own, other), other);
         let none = CopiedAxes {
             copied: [false; 3],

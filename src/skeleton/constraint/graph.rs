@@ -107,7 +107,7 @@ impl Graph {
                     Rule::Aim { target, .. } => {
                         edges.extend(follows(Step::World(target), own, target));
                     }
-                    Rule::LimitAngles(_) | Rule::LimitCone(_) => needs_parent = false,
+                    Rule::LimitAngles { .. } | Rule::LimitCone(_) => needs_parent = false,
                     Rule::ReachTwoBones { target, .. } | Rule::ReachChain { target, .. } => {
                         let reach = Step::Reach(joint, i);
                         steps.push(reach);

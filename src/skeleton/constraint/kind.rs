@@ -1,6 +1,7 @@
 //! Constraints of joints: the rules, and the list of each joint.
 
 use super::axes::CopiedAxes;
+use super::euler::EulerOrder;
 use super::limit::Cone;
 use super::reach::MOST_BONES;
 use crate::skeleton::{JointId, Skeleton};
@@ -16,7 +17,7 @@ pub const MOST_SOFTNESS: f64 = 0.2;
 /// The space in which a joint is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Space {
-    /// What the source's local transform differs from its rest transform.
+    /// That of the joint at rest. Of a rotation: how the source's local one differs from its rest rotation.
     #[default]
     Local,
     /// The world.
@@ -43,8 +44,10 @@ pub enum Rule {
         source: JointId,
         /// Whether the difference of both rest places is kept.
         keeps_offset: bool,
-        /// Whether it is copied along x, y and z of the world.
+        /// Whether it is copied along x, y and z.
         axes: [bool; 3],
+        /// Of which space these are: of the joint at rest, or of the world.
+        space: Space,
     },
     /// How the source's scale differs from its rest scale.
     CopyScale {
@@ -73,8 +76,13 @@ pub enum Rule {
         /// The angle about which the twist is read without a jump, radians: it jumps half a turn away from here.
         centre: f64,
     },
-    /// A range for each angle from rest, x first.
-    LimitAngles([[f64; 2]; 3]),
+    /// A range for each Euler angle from rest.
+    LimitAngles {
+        /// The smallest and largest angle about x, y and z, radians.
+        ranges: [[f64; 2]; 3],
+        /// The order of the angles.
+        order: EulerOrder,
+    },
     /// A cone from rest, with a range of twist.
     LimitCone(Cone),
     /// The joint reaches for another one; it and the two joints above it bend.
@@ -105,7 +113,7 @@ impl Rule {
             Self::Aim { up: None, .. } => "Damped Track",
             Self::Aim { up: Some(_), .. } => "Track To",
             Self::TwistShare { .. } => "Twist Share",
-            Self::LimitAngles(_) => "Limit Rotation",
+            Self::LimitAngles { .. } => "Limit Rotation",
             Self::LimitCone(_) => "Limit Swing and Twist",
             Self::ReachTwoBones { .. } => "Two-Bone IK",
             Self::ReachChain { .. } => "Inverse Kinematics",
@@ -121,7 +129,7 @@ impl Rule {
             | Self::TwistShare { source, .. } => (Some(source), None),
             Self::Aim { target, .. } | Self::ReachChain { target, .. } => (Some(target), None),
             Self::ReachTwoBones { target, pole, .. } => (Some(target), pole),
-            Self::LimitAngles(_) | Self::LimitCone(_) => (None, None),
+            Self::LimitAngles { .. } | Self::LimitCone(_) => (None, None),
         };
         first.into_iter().chain(second)
     }
@@ -137,7 +145,7 @@ impl Rule {
             | Self::Aim { target: of, .. }
             | Self::ReachChain { target: of, .. }
             | Self::ReachTwoBones { target: of, .. } => *of = joint,
-            Self::LimitAngles(_) | Self::LimitCone(_) => {}
+            Self::LimitAngles { .. } | Self::LimitCone(_) => {}
         }
         self
     }
@@ -169,7 +177,12 @@ impl Rule {
     pub fn copies_some_axes(&self) -> bool {
         match self {
             Self::CopyRotation { axes, .. } => self.copies_axes() && !axes.is_all(),
-            Self::CopyScale { axes, .. } => *axes != [true; 3],
+            Self::CopyLocation {
+                axes,
+                space: Space::Local,
+                ..
+            }
+            | Self::CopyScale { axes, .. } => *axes != [true; 3],
             _ => false,
         }
     }
@@ -178,14 +191,14 @@ impl Rule {
     pub fn repeats_itself(&self) -> bool {
         match self {
             Self::CopyRotation { axes, .. } => axes.is_all(),
-            Self::CopyLocation { .. }
-            | Self::Aim { up: Some(_), .. }
+            Self::CopyLocation { .. } => !self.copies_some_axes(),
+            Self::Aim { up: Some(_), .. }
             | Self::ReachTwoBones { .. }
             | Self::ReachChain { .. } => true,
             Self::CopyScale { .. }
             | Self::Aim { up: None, .. }
             | Self::TwistShare { .. }
-            | Self::LimitAngles(_)
+            | Self::LimitAngles { .. }
             | Self::LimitCone(_) => false,
         }
     }
@@ -274,7 +287,7 @@ impl Rule {
                 centre,
                 ..
             } => is_unit(*axis) && share.abs() <= 1.0 && centre.abs() <= TAU,
-            Self::LimitAngles(ranges) => ranges.iter().all(|range| is_range(*range)),
+            Self::LimitAngles { ranges, .. } => ranges.iter().all(|range| is_range(*range)),
             Self::LimitCone(cone) => {
                 let is_angle = |angle: f64| angle > 0.0 && angle <= PI;
                 is_unit(cone.axis)

@@ -48,10 +48,12 @@ impl Rule {
                 source,
                 keeps_offset,
                 axes,
+                space,
             } => Self::CopyLocation {
                 source: other(source)?,
                 keeps_offset,
                 axes,
+                space,
             },
             Self::CopyScale { source, axes } => Self::CopyScale {
                 source: other(source)?,
@@ -79,10 +81,13 @@ impl Rule {
                     centre: sign * centre,
                 }
             }
-            Self::LimitAngles(ranges) => Self::LimitAngles(std::array::from_fn(|i| {
-                let about = DVec3::AXES[i];
-                signed(ranges[i], turn(f, about).dot(about))
-            })),
+            Self::LimitAngles { ranges, order } => Self::LimitAngles {
+                ranges: std::array::from_fn(|i| {
+                    let about = DVec3::AXES[i];
+                    signed(ranges[i], turn(f, about).dot(about))
+                }),
+                order,
+            },
             Self::LimitCone(cone) => {
                 let (axis, sign) = twist_axis(f, cone.axis);
                 Self::LimitCone(Cone {

@@ -135,6 +135,7 @@ mod tests {
             source: JointId(2),
             keeps_offset: true,
             axes: [true; 3],
+            space: Space::World,
         });
         let constraints =
             Constraints::from([(JointId(2), vec![reach(3)]), (JointId(3), vec![copy])]);

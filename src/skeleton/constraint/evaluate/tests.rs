@@ -1,7 +1,7 @@
 use super::*;
 use crate::math::Transform;
 use crate::skeleton::Joint;
-use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use crate::skeleton::constraint::{Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::orientation::world_of;
 use glam::{DMat3, DQuat, DVec3};
@@ -24,6 +24,10 @@ fn arm() -> Skeleton {
         joint("helper", Some(1), at(0.4, 0.0)),
     ])
     .unwrap()
+}
+
+fn place_on(skeleton: &Skeleton, pose: &Pose, joint: u32) -> DVec3 {
+    world_of(skeleton, pose, JointId(joint)).translation
 }
 
 fn applied(constraints: &[(u32, Rule, f64)], pose: &Pose) -> Pose {
@@ -193,6 +197,7 @@ fn places_scales_and_world_rotations_are_copied() {
         source: JointId(3),
         keeps_offset: false,
         axes: [true; 3],
+        space: Space::World,
     };
     let made = applied(&[(4, location, 1.0)], &pose);
     assert!(place(&made, 4).distance(place(&made, 3)) < 1e-12);
@@ -260,6 +265,7 @@ fn a_rotation_is_blended_with_rest_below_a_copied_place() {
         source: JointId(3),
         keeps_offset: true,
         axes: [true; 3],
+        space: Space::World,
     };
     let alone = applied(&[(4, copy.clone(), 0.5)], &pose);
     let scale = Rule::CopyScale {
@@ -377,6 +383,7 @@ fn some_axes_are_copied_and_the_others_are_the_joints() {
         source: JointId(3),
         keeps_offset: false,
         axes: [false, true, false],
+        space: Space::World,
     };
     let before = place(&pose, 4);
     let made = applied(&[(4, location, 1.0)], &pose);
@@ -390,6 +397,75 @@ fn some_axes_are_copied_and_the_others_are_the_joints() {
     let made = applied(&[(4, scale, 1.0)], &pose);
     let expected = DVec3::new(3.0, 1.0, 3.0);
     assert!(made.locals[4].scale().abs_diff_eq(expected, 1e-12));
+}
+
+/// METHODS-rigging 4, *Copy location*: the axes are those of the owner's space, which turns with the bones above.
+#[test]
+fn a_location_is_copied_along_the_axes_of_the_joint_at_rest() {
+    let mut joints = arm().joints().to_vec();
+    let own = DQuat::from_rotation_z(0.3);
+    joints[4].rest.rotation = own;
+    let skeleton = Skeleton::new(joints).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let above = DQuat::from_rotation_z(0.9);
+    pose.locals[1].rotation = above;
+    let location = |space| Rule::CopyLocation {
+        source: JointId(3),
+        keeps_offset: false,
+        axes: [true, false, false],
+        space,
+    };
+    let [from, to] = [4, 3].map(|j| place_on(&skeleton, &pose, j));
+    let along = above * own * DVec3::X;
+    let expected = from + along * along.dot(to - from);
+    for influence in [1.0, 0.25] {
+        let rules = [(4, location(Space::Local), influence)];
+        let made = applied_on(skeleton.clone(), &rules, &pose);
+        let at = place_on(&skeleton, &made, 4);
+        assert!(at.distance(from.lerp(expected, influence)) < 1e-12, "{at}");
+    }
+    let made = applied_on(skeleton.clone(), &[(4, location(Space::World), 1.0)], &pose);
+    let at = place_on(&skeleton, &made, 4);
+    assert!(
+        at.distance(DVec3::new(to.x, from.y, from.z)) < 1e-12,
+        "{at}"
+    );
+}
+
+/// The whole character turns: a bone with an offset along the axes of the bone turns with it, as one without constraints does.
+#[test]
+fn an_offset_along_the_axes_of_the_joint_turns_with_them() {
+    let mut joints = arm().joints().to_vec();
+    joints.push(Joint::new(
+        "all",
+        None,
+        Transform {
+            translation: DVec3::new(0.5, 0.0, 0.2),
+            rotation: DQuat::from_rotation_y(0.4),
+            ..Transform::IDENTITY
+        },
+    ));
+    let all = JointId(joints.len() as u32 - 1);
+    for joint in &mut joints[..all.get()] {
+        joint.parent = joint.parent.or(Some(all));
+    }
+    let skeleton = Skeleton::new(joints).unwrap();
+    let rest = Pose::rest(&skeleton);
+    let location = |space| Rule::CopyLocation {
+        source: JointId(3),
+        keeps_offset: true,
+        axes: [true; 3],
+        space,
+    };
+    let mut pose = rest.clone();
+    pose.locals[all.get()].rotation *= DQuat::from_rotation_z(1.5);
+    let still = place_on(&skeleton, &pose, 4);
+    let made = |space| {
+        let made = applied_on(skeleton.clone(), &[(4, location(space), 1.0)], &pose);
+        place_on(&skeleton, &made, 4)
+    };
+    assert!(made(Space::Local).distance(still) < 1e-12);
+    assert!(made(Space::World).distance(still) > 0.1);
 }
 
 /// An influence that the pose has from its clip is blended with the joint's own rotation.
@@ -440,7 +516,10 @@ fn limits_act_after_what_stands_before_them() {
         keeps_offset: true,
         axes: CopiedAxes::ALL,
     };
-    let limit = Rule::LimitAngles([[-0.2, 0.2], [0.0, 0.0], [0.0, 0.0]]);
+    let limit = Rule::LimitAngles {
+        ranges: [[-0.2, 0.2], [0.0, 0.0], [0.0, 0.0]],
+        order: EulerOrder::Xyz,
+    };
     let made = applied(&[(4, copy.clone(), 1.0), (4, limit.clone(), 1.0)], &pose);
     let expected = DQuat::from_rotation_x(0.2);
     assert!(made.locals[4].rotation.abs_diff_eq(expected, 1e-12));

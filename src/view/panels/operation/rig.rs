@@ -5,12 +5,15 @@ use super::buttons::{self, RunAction, RunState, run_ui};
 use super::rows::{about_ui, bone_ui, combo_ui, count_ui, row_ui};
 use crate::document::rig::{Axis, Intent};
 use crate::editor::rigging::RigAdjusting;
-use crate::editor::{Editor, RigTool};
+use crate::editor::{Editor, PinSettings, RigTool};
 use crate::view::commands::Command;
 use crate::view::panels::rig_report::rig_reports_ui;
 use crate::view::theme;
 use egui::{DragValue, RichText, Role, Ui, WidgetInfo};
 use glam::DVec3;
+
+/// The largest time of a pin, seconds.
+const LONGEST_SECS: f64 = 86_400.0;
 
 /// The tooltip of the setting.
 pub(in crate::view::panels) const ABOUT_INTENTS: &str = "What moving a bone does to the clips.";
@@ -118,12 +121,50 @@ fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
             bone_ui(ui, editor, "Parent", "The new parent of the bones.", parent);
         }
         RigTool::Bind(method) => automatic_ui(ui, method),
+        RigTool::Pin(settings) => pin_ui(ui, settings),
         _ => {}
     }
     let is_move = matches!(tool, RigTool::Move { .. } | RigTool::MoveTree { .. });
     editor.set_rig_tool(tool);
     if is_move {
         follow_ui(ui, editor);
+    }
+}
+
+/// Where and how long bones are held in place.
+fn pin_ui(ui: &mut Ui, settings: &mut PinSettings) {
+    let [from, to] = &mut settings.range;
+    let fields = [
+        (
+            "Start",
+            "The time from which the bones stay in place.",
+            from,
+        ),
+        ("End", "The time up to which the bones stay in place.", to),
+        (
+            "Reference time",
+            "The bones stay where they are at this time of the clip; at the time of a pose on screen that is not keyed, where that has them.",
+            &mut settings.at,
+        ),
+        (
+            "Blend time",
+            "How long the bones take to blend into the pin before the range, and out of it after it.",
+            &mut settings.ease,
+        ),
+    ];
+    for (name, about, secs) in fields {
+        row_ui(ui, name, about, |ui| {
+            let field = DragValue::new(secs)
+                .range(0.0..=LONGEST_SECS)
+                .clamp_existing_to_range(false)
+                .speed(0.01)
+                .max_decimals(3)
+                .update_while_editing(false)
+                .suffix(" s");
+            let response = ui.add(field);
+            response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, name));
+            response.on_hover_text(format!("{about} Drag or type."));
+        });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::editor::constraints::{across, side_of};
 use crate::skeleton::JointId;
+use crate::skeleton::constraint::EulerOrder;
 use crate::skeleton::constraint::aim::Up;
 use crate::view::theme;
 use egui::{Align, ComboBox, Layout, RichText, Role, Ui, Vec2, WidgetInfo};
@@ -98,6 +99,25 @@ pub(super) fn axis_ui(
             .response
             .on_hover_text(about);
         let name = subject.name_of(field);
+        response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
+    });
+}
+
+/// Draws the drop-down of the order of Euler angles.
+pub(super) fn order_ui(ui: &mut Ui, subject: &Subject<'_>, order: &mut EulerOrder) {
+    let about = "The order of the Euler angles: the rotation about the first axis comes first. Where the second angle passes \
+        ±90°, the others jump (gimbal lock).";
+    row_ui(ui, ("Euler order", about), |ui, about| {
+        let response = ComboBox::from_id_salt("Euler order")
+            .selected_text(order.letters())
+            .show_ui(ui, |ui| {
+                for other in EulerOrder::ALL {
+                    ui.selectable_value(order, other, other.letters());
+                }
+            })
+            .response
+            .on_hover_text(about);
+        let name = subject.name_of("Euler order");
         response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
     });
 }

@@ -1,6 +1,8 @@
 //! The settings of one constraint, by its rule.
 
-use super::constraint_fields::{AXES, Subject, axes_ui, axis_ui, check_ui, row_ui, up_ui};
+use super::constraint_fields::{
+    AXES, Subject, axes_ui, axis_ui, check_ui, order_ui, row_ui, up_ui,
+};
 use super::step_drag::follow_drag;
 use crate::editor::Editor;
 use crate::editor::constraints::{FEWEST_BONES, other_joints, side_of};
@@ -73,10 +75,13 @@ pub(super) fn settings_ui(
         } => {
             target_ui(ui, editor, source);
             let about = "The axes about which the rotation is copied. With one axis, the twist about it is copied; with two, the \
-                Euler angles in XYZ order. The bone keeps its other angles.";
+                Euler angles. The bone keeps its other angles.";
             axes_ui(ui, subject, &mut axes.copied, ("Axis", about));
             let about = "The axes about which the copied rotation is reversed.";
             axes_ui(ui, subject, &mut axes.inverted, ("Invert", about));
+            if axes.are_angles() {
+                order_ui(ui, subject, &mut axes.order);
+            }
             let mut world = *space == Space::World;
             let about = "Copy the rotation in world space. Otherwise the rotation from the rest pose is copied, in local space.";
             check_ui(ui, subject, &mut world, ("World space", about));
@@ -89,10 +94,15 @@ pub(super) fn settings_ui(
             source,
             keeps_offset,
             axes,
+            space,
         } => {
             target_ui(ui, editor, source);
-            let about = "The world axes along which the location is copied.";
+            let about = "The axes along which the location is copied.";
             axes_ui(ui, subject, axes, ("Axis", about));
+            let mut local = *space == Space::Local;
+            let about = "Copy along this bone's rest axes instead of the world axes. The offset turns with them.";
+            check_ui(ui, subject, &mut local, ("Local axes", about));
+            *space = if local { Space::Local } else { Space::World };
             offset_ui(ui, subject, keeps_offset);
         }
         Rule::CopyScale { source, axes } => {
@@ -123,10 +133,11 @@ pub(super) fn settings_ui(
             let field = Field::degrees("Centre angle", about, -180.0..=180.0);
             number_ui(ui, editor, subject, &field, centre);
         }
-        Rule::LimitAngles(ranges) => {
+        Rule::LimitAngles { ranges, order } => {
             for (range, name) in ranges.iter_mut().zip(["X", "Y", "Z"]) {
                 range_ui(ui, editor, subject, name, range);
             }
+            order_ui(ui, subject, order);
         }
         Rule::LimitCone(cone) => {
             let about = "The axis of the cone and of the twist, in the space of this bone at rest.";
