@@ -191,7 +191,7 @@ fn middle_of(widths: &[Option<f64>], at: usize) -> usize {
     let is_narrow = |k: &usize| widths[*k].is_some_and(|width| width < 1.02 * narrow);
     let above = (at..widths.len()).take_while(is_narrow).count();
     let below = (0..at).rev().take_while(is_narrow).count();
-    at - below + (above + below) / 2
+    at - below + usize::midpoint(above, below)
 }
 
 /// The section of the crotch: the lowest from which on up trunk passes the middle, for a tenth of the height.

@@ -44,8 +44,13 @@ fn with_clip(document: &mut Document, change: impl FnOnce(&mut Clip)) {
     document.apply(&mut Edit::Clip { id: CLIP, clip }).unwrap();
 }
 
-/// The end stays where it was at `when`, from `from` to `to`, and moves as before from `ease` before and after on.
-fn assert_held(before: &Document, after: &Document, [from, to]: [f64; 2], when: f64) {
+/// The end stays where it was at `when`, from `from` to `to`; before and after, all move as they did, to `around`.
+fn assert_held(
+    before: &Document,
+    after: &Document,
+    [from, to]: [f64; 2],
+    (when, around): (f64, f64),
+) {
     let (place, axes) = at(before, END, when);
     let size = diagonal(before);
     for k in 0..=50 {
@@ -63,8 +68,8 @@ fn assert_held(before: &Document, after: &Document, [from, to]: [f64; 2], when: 
         if !is_step && (time < from - 0.1 - 1e-6 || time > to + 0.1 + 1e-6) {
             for joint in [ROOT, MIDDLE, END] {
                 let (was, now) = (at(before, joint, time), at(after, joint, time));
-                assert!(was.0.distance(now.0) < 1e-5, "{joint:?} at {time}");
-                assert!(was.1.abs_diff_eq(now.1, 1e-5), "{joint:?} at {time}");
+                assert!(was.0.distance(now.0) < around, "{joint:?} at {time}");
+                assert!(was.1.abs_diff_eq(now.1, around), "{joint:?} at {time}");
             }
         }
     }
@@ -77,7 +82,7 @@ fn a_bone_stays_in_place_and_its_limb_bends() {
     assert!(far > 0.3, "it moves: {far}");
     let mut after = before.clone();
     let (made, report) = done(&mut after, &Operation::Pin(pin([0.2, 0.6], 0.3)));
-    assert_held(&before, &after, [0.2, 0.6], 0.3);
+    assert_held(&before, &after, [0.2, 0.6], (0.3, 1e-5));
     assert_eq!(made.notes[0], "“end” stays in place from 0.20 s to 0.60 s.");
     assert!(report.counts.keys_added > 0);
     // It comes in and leaves smoothly: half way it is half way.
@@ -109,7 +114,8 @@ fn other_interpolations_keep_what_they_do_around_the_range() {
         });
         let mut after = before.clone();
         done(&mut after, &Operation::Pin(pin([0.55, 0.75], 0.6)));
-        assert_held(&before, &after, [0.55, 0.75], 0.6);
+        // Splines become lines, within the tolerance of keyframes.
+        assert_held(&before, &after, [0.55, 0.75], (0.6, 1e-3));
     }
 }
 
