@@ -10,7 +10,6 @@ use crate::document::rig::{
     self, Axis, Children, Draw, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Pin,
     Reparent, RigError, SecondAxis, WeightRecipient,
 };
-use crate::finding::counted;
 use crate::skeleton::constraint::Constraint;
 use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::orientation::world_of;

@@ -17,13 +17,17 @@ impl Chain {
         [self.root, self.mid].map(|joint| skeleton.joint(joint).rule.limits)
     }
 
-    /// The rotation limits of its root and mid joint, as wide as `pose` needs: both are within them there.
-    pub fn limits_around(&self, skeleton: &Skeleton, pose: &Pose) -> ChainLimits {
-        [self.root, self.mid].map(|joint| {
-            let entry = skeleton.joint(joint);
+    /// `limits` of its root and mid joint, as wide as `pose` needs: both are within them there.
+    pub fn limits_with(
+        &self,
+        skeleton: &Skeleton,
+        limits: ChainLimits,
+        pose: &Pose,
+    ) -> ChainLimits {
+        let [root, mid] = limits;
+        [(self.root, root), (self.mid, mid)].map(|(joint, limits)| {
             let rotation = pose.locals[joint.get()].rotation;
-            let limits = entry.rule.limits?;
-            Some(limits.with(rotation, &entry.rest))
+            Some(limits?.with(rotation, &skeleton.joint(joint).rest))
         })
     }
 

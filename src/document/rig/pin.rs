@@ -9,6 +9,7 @@ use crate::document::{ClipId, Document};
 use crate::math::Transform;
 use crate::skeleton::constraint::ChangedPart;
 use crate::skeleton::ik::Chain;
+use crate::skeleton::ik_limits::ChainLimits;
 use crate::skeleton::orientation::{orientation, world_of};
 use crate::skeleton::resample::{KeyTimes, Resampled, Resampling, SHORTEST_SECS};
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Pose, Property, RigidInterpolation};
@@ -87,7 +88,7 @@ pub fn pin(document: &Document, request: &Pin, task: &Task) -> Result<(RigEdit, 
             "The times of a pin must be finite numbers.".into(),
         ));
     }
-    let limb = Limb::new(document, clip, request)?;
+    let mut limb = Limb::new(document, clip, request)?;
     let [start, end] = [clip.start_secs(), clip.end_secs()].map(f64::from);
     let [from, to] = [from.max(start), to.min(end)];
     let ease = request.ease.max(SHORTEST_SECS);
@@ -96,6 +97,7 @@ pub fn pin(document: &Document, request: &Pin, task: &Task) -> Result<(RigEdit, 
             "The range must end after it starts and overlap the clip ({start:.2} - {end:.2} s)."
         )));
     }
+    limb.widen_limits([(from - ease).max(start), (to + ease).min(end)], task)?;
     let reached = limb.reached([from, to], request.at, task)?;
     if reached.changed.is_empty() {
         return Err(RigError::Unchanged(format!(
@@ -186,6 +188,8 @@ struct Limb<'a> {
     orientation: DMat3,
     /// The length of the limb there.
     length: f64,
+    /// The rotation limits, as wide as the clip needs.
+    limits: ChainLimits,
 }
 
 /// Over which times a limb reaches the place of its end.
@@ -246,7 +250,24 @@ impl<'a> Limb<'a> {
             place: world.translation,
             orientation: orientation(world.matrix3),
             length,
+            limits: chain.limits(skeleton),
         })
+    }
+
+    /// Widens the rotation limits so that the clip is within them from one time to another.
+    fn widen_limits(&mut self, [from, to]: [f64; 2], task: &Task) -> Result<(), RigError> {
+        if self.limits == [None; 2] {
+            return Ok(());
+        }
+        let n = ((to - from) / CHECKED_SECS).ceil().max(1.0) as usize;
+        for k in 0..=n {
+            cancelled(task)?;
+            let time = from + (to - from) * k as f64 / n as f64;
+            let pose = self.document.pose_of_clip(self.clip, time);
+            let skeleton = &self.document.skeleton;
+            self.limits = self.chain.limits_with(skeleton, self.limits, &pose);
+        }
+        Ok(())
     }
 
     /// The pose at a time with the end as near to its place as `weight` says, 0 - 1, and by how much it misses that.
@@ -271,7 +292,7 @@ impl<'a> Limb<'a> {
         let target = world.translation.lerp(self.place, weight);
         let rest = &document.rest_pose;
         // Limits leave clips as they are: what exceeds them there may do so here, or the pose would jump where the hold begins.
-        let limits = self.chain.limits_around(skeleton, &pose);
+        let limits = self.chain.limits_with(skeleton, self.limits, &pose);
         let miss =
             (self.chain).reach_within(skeleton, &mut pose, rest, target, Some(wanted), limits);
         (pose, miss)
