@@ -242,15 +242,17 @@ impl Body<'_> {
         let farthest = farthest.fold(f64::NEG_INFINITY, f64::max);
         let tip = mean(points, |p| p.y < neck && p.x > farthest - 0.02 * height);
         let tip = tip.unwrap_or(shoulder);
-        // Arms to the side begin at the height of the hands.
+        // Arms to the side begin at the height of the hands, the less so the more they slope.
         let reach = tip.distance(shoulder);
-        let is_level = (tip.y - shoulder.y).abs() < LEVEL * reach;
+        let slope = (tip.y - shoulder.y).abs() / reach;
+        let is_level = slope < LEVEL;
         let least = if is_level { 0.4 } else { 0.7 };
         let is_hand = (least..1.4).contains(&(reach / length));
         if is_hand && is_level {
             let trunk =
                 |t: f64| ground + (levels.crotch + t * (levels.neck - levels.crotch)) * height;
-            shoulder.y = tip.y.clamp(trunk(0.55), trunk(0.95));
+            let level = tip.y.clamp(trunk(0.55), trunk(0.95));
+            shoulder.y += (1.0 - slope / LEVEL) * (level - shoulder.y);
         }
         let tip = if is_hand {
             tip
