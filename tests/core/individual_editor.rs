@@ -214,7 +214,7 @@ fn the_body_on_screen_is_compared_with_a_scan_in_the_background() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scan.obj");
     let id = *h.editor.displayed().keys().next().unwrap();
-    let by = Vec3::new(0.003, 0.0, 0.0);
+    let by = Vec3::splat(0.003 / 3f32.sqrt());
     write_scan(&h, &path, by);
     h.editor.show_heat_map(Some(Metric::ScanDistance));
     h.settle();
@@ -240,7 +240,7 @@ fn the_body_on_screen_is_compared_with_a_scan_in_the_background() {
     assert_eq!(map.values.len(), n_points);
     // The scan is outside of one side of the body, and inside of the other.
     let figures = h.editor.heat_figures(ViewId::OWN).unwrap();
-    assert!(figures.summary.max > 0.002 && figures.summary.min < -0.002);
+    assert!(figures.summary.max > 0.0015 && figures.summary.min < -0.0015);
     assert!(figures.worst.is_some() && h.editor.worst_place(ViewId::OWN).is_some());
     assert!(!h.editor.is_scan_stale() && !h.editor.history().is_modified());
     // Aligned, it is the body.
