@@ -17,6 +17,7 @@
 //! Invariant: views share cooked data; each equals an evaluation of its own, bit for bit.
 //! Invariant: a panic in a deformer ends its request, not the worker.
 
+mod bodies;
 pub mod centres;
 pub mod control_net;
 pub mod evaluator;
@@ -35,6 +36,7 @@ pub mod view;
 pub mod volumes;
 pub mod worker;
 
+pub use bodies::{BodyMap, ShownBody};
 pub use centres::{CentreMap, has_centres, meshes_about_centres};
 pub use control_net::{ControlNetShape, control_net};
 pub use evaluator::Evaluator;
@@ -49,5 +51,5 @@ pub use net_edges::{
 pub use posed_surface::PosedSurface;
 pub use skin_picture::{PictureView, skin_picture, surfaces_picture};
 pub use surface_data::{DataColours, SurfaceData, SurfaceDataFinder};
-pub use view::{BodyMap, ShownBody, ViewId, ViewRequest};
+pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

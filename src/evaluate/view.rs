@@ -1,21 +1,6 @@
 //! Views: the stacks under which a document is evaluated.
 
-use super::SlowCooks;
 use crate::deform::{BodyChoice, StackChoice};
-use crate::document::Document;
-use std::collections::BTreeMap;
-
-/// The bodies that views ask for ([`StackChoice::Body`]).
-pub type BodyMap = BTreeMap<BodyChoice, ShownBody>;
-
-/// A body that a view asks for.
-#[derive(Clone, Debug)]
-pub struct ShownBody {
-    /// The document with it.
-    pub document: Document,
-    /// What is known of its meshes. `None`: the evaluator computes what it needs.
-    pub cooks: Option<SlowCooks>,
-}
 
 /// The id of a view: of a stack under which the model is evaluated. Several panes may show one view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
