@@ -19,6 +19,7 @@ use sinew::rig::{Operation, Template};
 use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
 use sinew::weights::automatic::Automatic;
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// A glTF binary with another JSON.
@@ -475,23 +476,23 @@ impl Person {
                 for k in 0..SIDES {
                     let (s, c) = (std::f64::consts::TAU * k as f64 / SIDES as f64).sin_cos();
                     let p = from.lerp(to, t) + (side * c + other * s) * radius(t);
-                    text += &format!("v {} {} {}\n", p.x, p.y, p.z);
+                    writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap();
                 }
             }
             for end in [from, to] {
-                text += &format!("v {} {} {}\n", end.x, end.y, end.z);
+                writeln!(text, "v {} {} {}", end.x, end.y, end.z).unwrap();
             }
             let at = |ring: usize, k: usize| n + 1 + ring * SIDES + k % SIDES;
             for k in 0..SIDES {
                 for ring in 0..RINGS - 1 {
                     let [a, b] = [at(ring, k), at(ring, k + 1)];
                     let [c, d] = [at(ring + 1, k + 1), at(ring + 1, k)];
-                    text += &format!("f {a} {b} {c} {d}\n");
+                    writeln!(text, "f {a} {b} {c} {d}").unwrap();
                 }
                 let ends = [n + 1 + RINGS * SIDES, n + 2 + RINGS * SIDES];
-                text += &format!("f {} {} {}\n", ends[0], at(0, k + 1), at(0, k));
+                writeln!(text, "f {} {} {}", ends[0], at(0, k + 1), at(0, k)).unwrap();
                 let last = RINGS - 1;
-                text += &format!("f {} {} {}\n", ends[1], at(last, k), at(last, k + 1));
+                writeln!(text, "f {} {} {}", ends[1], at(last, k), at(last, k + 1)).unwrap();
             }
             n += RINGS * SIDES + 2;
         };

@@ -281,7 +281,7 @@ fn what_cannot_be_pinned_says_why() {
     assert_eq!(refused(&document, &operation(none)), "Show a clip first.");
     let mut screwed = document.clone();
     with_clip(&mut screwed, |clip| {
-        clip.rigid_interpolation = RigidInterpolation::Screw
+        clip.rigid_interpolation = RigidInterpolation::Screw;
     });
     assert!(refused(&screwed, &operation(of(END))).contains("screw interpolation"));
     let rule = Rule::CopyRotation {
