@@ -543,7 +543,7 @@ fn drawings(document: &Document) -> std::collections::BTreeMap<String, Drawing> 
         let item = &document.meshes()[&instance.mesh];
         let mesh = &item.geometry;
         let rows = 0..item.influences.len() as u32;
-        let rows = rows.map(|p| item.influences.row(p).iter().copied().collect());
+        let rows = rows.map(|p| item.influences.row(p).iter().collect());
         let name = document.skeleton().joint(instance.joint).name.clone();
         (
             name,

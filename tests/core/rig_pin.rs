@@ -147,7 +147,7 @@ fn a_pose_beyond_its_limits_goes_over_smoothly() {
     done(&mut before, &Operation::Limit { joint, limits });
     let mut after = before.clone();
     done(&mut after, &Operation::Pin(pin([0.4, 0.6], 0.5)));
-    assert_held(&before, &after, [0.4, 0.6], 0.5);
+    assert_held(&before, &after, [0.4, 0.6], (0.5, 1e-3));
     let rotation = |time: f64| {
         let pose = after.pose_of_clip(&after.clips()[&CLIP], time);
         pose.locals[MIDDLE.get()].rotation
@@ -261,7 +261,7 @@ fn what_cannot_be_pinned_says_why() {
     );
     let why = refused(&document, &operation(pin([2.0, 3.0], 2.0)));
     assert!(why.contains("overlap the clip (0.00 - 1.00 s)"), "{why}");
-    let [range, nan] = [[0.2, 0.6], f64::NAN];
+    let (range, nan) = ([0.2, 0.6], f64::NAN);
     for wrong in [
         pin([nan, 0.6], 0.3),
         pin([0.2, f64::INFINITY], 0.3),
