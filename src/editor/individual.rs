@@ -55,6 +55,9 @@ impl PersonFit {
     }
 }
 
+/// A job that makes rows.
+type RowsJob<T, E> = JobHandle<Result<T, E>>;
+
 /// The fits of the individual and of its what-if.
 #[derive(Default)]
 pub(super) struct Individuals {
@@ -63,8 +66,8 @@ pub(super) struct Individuals {
     /// The table that is edited.
     edited: Person,
     /// Rows for the table of this person, which are dropped if another one is edited when they arrive.
-    reading: Option<(Person, JobHandle<Result<Vec<Measurement>, String>>)>,
-    adding: Option<(Person, JobHandle<Result<Option<Measurement>, TwinError>>)>,
+    reading: Option<(Person, RowsJob<Vec<Measurement>, String>)>,
+    adding: Option<(Person, RowsJob<Option<Measurement>, TwinError>)>,
 }
 
 impl Individuals {

@@ -1,6 +1,6 @@
 //! Two-bone inverse kinematics.
 
-use super::ik_limits::ChainLimits;
+use super::joint_limits::ChainLimits;
 use super::orientation::{orientation, world_of};
 use super::world_rotation::rotate_in_world;
 use super::{JointId, Pose, Skeleton};

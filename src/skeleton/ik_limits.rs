@@ -1,15 +1,12 @@
 //! Rotation limits in two-bone inverse kinematics.
 
 use super::ik::Chain;
-use super::joint_limits::JointLimits;
+use super::joint_limits::ChainLimits;
 use super::{Pose, Skeleton};
 use glam::DVec3;
 
 /// Maximum iterations of a chain whose rotation limits keep it from its target.
 const LIMITED_ROUNDS: usize = 16;
-
-/// The rotation limits of a chain's root and mid joint; `None`: it rotates freely.
-pub type ChainLimits = [Option<JointLimits>; 2];
 
 impl Chain {
     /// The rotation limits of its root and mid joint.

@@ -19,6 +19,9 @@ const QUARTER: f64 = 1e-9;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointLimits(pub [[f64; 2]; 3]);
 
+/// The rotation limits of a chain's root and mid joint; `None`: it rotates freely.
+pub type ChainLimits = [Option<JointLimits>; 2];
+
 impl JointLimits {
     /// The range of an axis without a limit.
     pub const FREE: [f64; 2] = [-PI, PI];

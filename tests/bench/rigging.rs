@@ -11,7 +11,9 @@ use sinew::document::{Document, Edit};
 use sinew::io::{gltf_build, import_bytes};
 use sinew::rig::{Operation, Report};
 use sinew::sample::{SampleKind, sample};
-use sinew::skeleton::constraint::{Constraint, Constraints, CopiedAxes, Evaluator, Rule, Space};
+use sinew::skeleton::constraint::{
+    Constraint, Constraints, CopiedAxes, EulerOrder, Evaluator, Rule, Space,
+};
 use sinew::skeleton::ik::TwoBone;
 use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
@@ -110,7 +112,7 @@ fn operations(document: &Document, joint: JointId) -> Vec<Operation> {
 /// An operation, its document and its report.
 fn edit(document: &Document, operation: &Operation) {
     let task = Task::new();
-    let mut times: Vec<(Duration, Duration)> = Vec::new();
+    let mut times: Vec<[Duration; 3]> = Vec::new();
     for _ in 0..RUNS {
         let start = Instant::now();
         let done = match operation.run(document, &task) {
@@ -124,20 +126,21 @@ fn edit(document: &Document, operation: &Operation) {
         let applied = after.apply(&mut Edit::Rig(Box::new(done.edit.clone())));
         applied.expect("a sound rig");
         let made = start.elapsed();
+        let measuring = Instant::now();
         black_box(Report::new(operation, &done, document, &after));
-        times.push((made, start.elapsed()));
+        times.push([made, measuring.elapsed(), start.elapsed()]);
     }
-    let median = |of: fn(&(Duration, Duration)) -> Duration| {
-        let mut all: Vec<Duration> = times.iter().map(of).collect();
+    let median = |part: usize| {
+        let mut all: Vec<Duration> = times.iter().map(|run| run[part]).collect();
         all.sort();
         all[RUNS / 2].as_secs_f64() * 1e3
     };
     println!(
         "{:34} {:>9.2} ms {:>9.2} ms {:>9.2} ms",
         name(operation),
-        median(|t| t.0),
-        median(|t| t.1 - t.0),
-        median(|t| t.1)
+        median(0),
+        median(1),
+        median(2)
     );
 }
 
@@ -148,6 +151,9 @@ fn name(operation: &Operation) -> String {
     }
 }
 
+/// A rule that follows a joint.
+type Follow = fn(JointId) -> Rule;
+
 /// One constraint on every bone with a parent, which it follows.
 fn constraints(document: &Document) {
     let skeleton = document.skeleton();
@@ -157,7 +163,6 @@ fn constraints(document: &Document) {
         Some((joint, parent))
     });
     let pairs: Vec<(JointId, JointId)> = with_parent.collect();
-    type Follow = fn(JointId) -> Rule;
     let rules: [Follow; 4] = [
         |source| Rule::CopyRotation {
             source,
@@ -176,7 +181,10 @@ fn constraints(document: &Document) {
             axis: DVec3::Y,
             up: None,
         },
-        |_| Rule::LimitAngles([[-1.0, 1.0]; 3]),
+        |_| Rule::LimitAngles {
+            ranges: [[-1.0, 1.0]; 3],
+            order: EulerOrder::default(),
+        },
     ];
     let pose: Pose = Pose::clone(document.rest_pose());
     for rule in rules {

@@ -192,7 +192,7 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
     let json = json_of(&plain(&ordered).files[0].1);
     assert_eq!(
         of(&json, 3)["constraint"],
-        json!({"rotation": {"source": 1, "weight": 1.0}})
+        json!({"rotation": {"source": 1, "weight": 1}})
     );
 
     // An influence is part of a roll's weight, what is muted is not spoken of, and what cannot be read gives way.

@@ -132,7 +132,7 @@ fn a_scan_is_compared_and_its_distances_are_shown() {
     let editor = window.harness.state_mut().editor_mut();
     editor.compare_with_scan(&path);
     window.settle();
-    assert!(window.says("scan.ply: ") && window.says("Within 5 mm"));
+    assert!(window.says("scan.ply against the template: ") && window.says("Within 5 mm"));
     // The distances are on the model by themselves, with legend and numbers.
     let options = &window.app().viewport().options;
     assert_eq!(options.metric, Metric::ScanDistance);

@@ -3,6 +3,7 @@
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::deform::diagnostics::Metric;
 use sinew::document::session::{PaintTarget, SelectKind};
 use sinew::editor::RigKind;
 use sinew::editor::live::LiveSettings;
@@ -242,12 +243,14 @@ fn the_right_button_brings_the_menu_of_the_mode() {
 #[test]
 fn every_command_runs_by_its_label_and_leaves_a_working_window() {
     let mut window = Window::on("mannequin.glb");
-    // Skeletons are for models without bones, logical parents for flat rigs, and a motion is
-    // read from a file first: `rigging` and `motions` run them.
+    // Skeletons are for models without bones, logical parents for flat rigs, and a motion or a scan
+    // is read from a file first: `rigging`, `motions` and `individual` run them.
     let needs_other_model = |command: &Command| {
         matches!(
             command,
-            Command::EditRig(RigKind::Template(_) | RigKind::InferParents) | Command::AdjustMotion
+            Command::EditRig(RigKind::Template(_) | RigKind::InferParents)
+                | Command::AdjustMotion
+                | Command::UseMetric(Metric::ScanDistance)
         )
     };
     let commands = Command::all().filter(|command| !needs_other_model(command));
@@ -292,6 +295,20 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
                 Command::RemoveMeasurements | Command::ToggleIndividual => {
                     let editor = window.harness.state_mut().editor_mut();
                     editor.add_measurement(sinew::twin::Kind::Length);
+                }
+                Command::DuplicateIndividual | Command::CompareBodies | Command::RemoveWhatIf => {
+                    let editor = window.harness.state_mut().editor_mut();
+                    editor.add_measurement(sinew::twin::Kind::Length);
+                    window.settle();
+                    if command == Command::RemoveWhatIf {
+                        let editor = window.harness.state_mut().editor_mut();
+                        editor.duplicate_individual();
+                    }
+                }
+                Command::ExportTable => {
+                    let levels = std::path::absolute("tests/data/levels.csv").unwrap();
+                    let editor = window.harness.state_mut().editor_mut();
+                    editor.add_recording(&levels);
                 }
                 Command::EditRig(RigKind::PoseAsRest) => {
                     window.harness.state_mut().editor_mut().set_time(0.4);

@@ -9,7 +9,7 @@ use crate::document::{ClipId, Document};
 use crate::math::Transform;
 use crate::skeleton::constraint::ChangedPart;
 use crate::skeleton::ik::Chain;
-use crate::skeleton::ik_limits::ChainLimits;
+use crate::skeleton::joint_limits::ChainLimits;
 use crate::skeleton::orientation::{orientation, world_of};
 use crate::skeleton::resample::{KeyTimes, Resampled, Resampling, SHORTEST_SECS};
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Pose, Property, RigidInterpolation};

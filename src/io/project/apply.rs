@@ -1,7 +1,7 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
+use super::found_copies::{Copies, Found};
 use super::joints::{self, JointKey, Joints};
-use super::mesh_copies::{Copies, Found};
 use super::names::Names;
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;

@@ -35,6 +35,7 @@ mod correctives;
 mod driven;
 mod error;
 mod file;
+mod found_copies;
 mod humanoid;
 mod individual;
 mod individual_entry;
