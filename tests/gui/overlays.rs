@@ -7,7 +7,6 @@ use sinew::deform::diagnostics::Metric;
 use sinew::document::session::{PaintTarget, SelectKind};
 use sinew::editor::RigKind;
 use sinew::editor::live::LiveSettings;
-use sinew::skeleton::JointId;
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;
