@@ -45,14 +45,7 @@ pub(super) fn run(
     if args.valid {
         made.keep_valid();
     }
-    let is_lines = table
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("jsonl"));
-    let bytes = if is_lines {
-        made.to_json_lines()
-    } else {
-        made.to_csv().into_bytes()
-    };
+    let bytes = made.to_file(table);
     output.write(&bytes).map_err(Failure::input)?;
     writeln!(
         out,

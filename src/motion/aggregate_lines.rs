@@ -5,6 +5,7 @@ use super::recording::{LabelTrack, Recording, ScalarTrack, Track};
 use super::table::write_json_lines;
 use glam::{DQuat, DVec3};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 impl Aggregate {
     /// The table as one recording on the common clock: channels have the names of the columns, and no value where they are not
@@ -46,6 +47,16 @@ impl Aggregate {
             }
         }
         made
+    }
+
+    /// As the bytes of a file: JSON lines for .jsonl, else CSV.
+    pub fn to_file(&self, path: &Path) -> Vec<u8> {
+        let extension = path.extension();
+        if extension.is_some_and(|e| e.eq_ignore_ascii_case("jsonl")) {
+            self.to_json_lines()
+        } else {
+            self.to_csv().into_bytes()
+        }
     }
 
     /// As JSON lines, which [`super::table::parse_json_lines`] reads back: a line for each time with the values that are valid.

@@ -1,5 +1,6 @@
 //! Where a person's legs, trunk and head meet: by the widths of the cross-sections of the mesh.
 
+use crate::math::DisjointSets;
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -85,9 +86,8 @@ fn widths(
             continue;
         }
         let first = low.ceil().max(0.0) as usize;
-        let last = high.floor().min(N_SECTIONS as f64 - 1.0);
-        let mut k = first;
-        while k as f64 <= last {
+        let end = (high.floor() + 1.0).clamp(0.0, N_SECTIONS as f64) as usize;
+        for (k, loops) in cut.iter_mut().enumerate().take(end).skip(first) {
             let plane = k as f64;
             let crosses = |i: usize, j: usize| -> Option<([u32; 2], f64)> {
                 let (p, q) = (corners[i], corners[j]);
@@ -103,9 +103,8 @@ fn widths(
                 .into_iter()
                 .filter_map(|(i, j)| crosses(i, j));
             if let (Some(a), Some(b)) = (both.next(), both.next()) {
-                cut[k].join(a, b);
+                loops.join(a, b);
             }
-            k += 1;
         }
     }
     let across = ACROSS * height;
@@ -121,41 +120,35 @@ fn widths(
 /// The outlines of a section: points on edges of the mesh, joined by its triangles.
 #[derive(Default)]
 struct Loops {
-    of_edge: HashMap<[u32; 2], usize>,
+    of_edge: HashMap<[u32; 2], u32>,
     x: Vec<f64>,
-    above: Vec<usize>,
+    joined: Vec<[u32; 2]>,
 }
 
 impl Loops {
     fn join(&mut self, a: ([u32; 2], f64), b: ([u32; 2], f64)) {
-        let [a, b] = [a, b].map(|(edge, x)| {
+        let ends = [a, b].map(|(edge, x)| {
             *self.of_edge.entry(edge).or_insert_with(|| {
                 self.x.push(x);
-                self.above.push(self.x.len() - 1);
-                self.x.len() - 1
+                self.x.len() as u32 - 1
             })
         });
-        let (a, b) = (self.root(a), self.root(b));
-        self.above[a.max(b)] = a.min(b);
-    }
-
-    fn root(&mut self, mut i: usize) -> usize {
-        while self.above[i] != i {
-            self.above[i] = self.above[self.above[i]];
-            i = self.above[i];
-        }
-        i
+        self.joined.push(ends);
     }
 
     /// The smallest and the largest x of each outline.
-    fn spans(mut self) -> Vec<[f64; 2]> {
-        let mut spans: Vec<Option<[f64; 2]>> = vec![None; self.x.len()];
-        for i in 0..self.x.len() {
-            let (root, x) = (self.root(i), self.x[i]);
-            let span = spans[root].get_or_insert([x, x]);
+    fn spans(self) -> Vec<[f64; 2]> {
+        let mut sets = DisjointSets::new(self.x.len());
+        for [a, b] in self.joined {
+            sets.join(a, b);
+        }
+        let (n_outlines, outline_of) = sets.numbers();
+        let mut spans = vec![[f64::INFINITY, f64::NEG_INFINITY]; n_outlines];
+        for (x, outline) in self.x.into_iter().zip(outline_of) {
+            let span = &mut spans[outline as usize];
             *span = [span[0].min(x), span[1].max(x)];
         }
-        spans.into_iter().flatten().collect()
+        spans
     }
 }
 

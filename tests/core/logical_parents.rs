@@ -412,7 +412,7 @@ fn a_bone_of_a_flat_rig_is_subdivided_along_the_limb() {
     };
     assert_eq!(
         refused(&before, &twist),
-        "“middle” and “prop” are in the same place: a bone without length has no twist."
+        "“end” follows “middle” along the limb but is not its child. Reparent “end” to “middle” first."
     );
 }
 

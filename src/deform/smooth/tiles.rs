@@ -43,7 +43,7 @@ pub(super) struct Tiles {
     buffers: Vec<[Box<TilePoints>; 2]>,
 }
 
-/// The neighbours of the points of a tile that are averaged ([`Rings::averaged`]), in a third of the bytes. Points are
+/// The neighbours of the points of a tile that are averaged ([`Rings::averaged`]), in half the bytes. Points are
 /// indices into [`TilePoints`].
 struct TileRows {
     /// The first point that has a row.

@@ -85,8 +85,8 @@ pub fn apply_pose(document: &Document, pose: &Pose) -> Result<RigEdit, RigError>
             continue;
         };
         let bounds = Bounds::of(&item.geometry);
-        let (shapes, mut is_kept) = looks(document, drawn, &bounds, &world, &places);
-        for Look {
+        let (shapes, mut is_kept) = new_shapes(document, drawn, &bounds, &world, &places);
+        for NewShape {
             into, instances, ..
         } in shapes
         {
@@ -119,7 +119,7 @@ pub fn apply_pose(document: &Document, pose: &Pose) -> Result<RigEdit, RigError>
 type Drawn = BTreeMap<Option<SkinId>, Vec<InstanceId>>;
 
 /// A shape that a mesh gets, and the instances that draw it.
-struct Look {
+struct NewShape {
     /// The maps of the skin's slots, in mesh space; of removed joints the identity.
     maps: Vec<DAffine3>,
     /// The inverse of the new `world_from_mesh`.
@@ -167,14 +167,14 @@ impl Bounds {
 }
 
 /// The shapes that skins in `places` give to a mesh, those within rounding errors of 32-bit numbers once, and whether an instance keeps the one that it has.
-fn looks(
+fn new_shapes(
     document: &Document,
     drawn: &Drawn,
     bounds: &Bounds,
     world: &[DAffine3],
     places: &BTreeMap<SkinId, DAffine3>,
-) -> (Vec<Look>, bool) {
-    let (mut found, mut is_kept) = (Vec::<Look>::new(), false);
+) -> (Vec<NewShape>, bool) {
+    let (mut found, mut is_kept) = (Vec::<NewShape>::new(), false);
     for (&skin, instances) in drawn {
         let place = skin.and_then(|id| Some((document.skins.get(&id)?, *places.get(&id)?)));
         let Some((skin, place)) = place else {
@@ -189,13 +189,13 @@ fn looks(
             if is_live { map() } else { DAffine3::IDENTITY }
         });
         let maps: Vec<DAffine3> = maps.collect();
-        let is_alike = |look: &&mut Look| {
-            let origins = [look.into, into].map(|into| into.translation.length());
-            bounds.are_alike(&look.maps, &maps, origins[0].max(origins[1]))
+        let is_alike = |shape: &&mut NewShape| {
+            let origins = [shape.into, into].map(|into| into.translation.length());
+            bounds.are_alike(&shape.maps, &maps, origins[0].max(origins[1]))
         };
         match found.iter_mut().find(is_alike) {
-            Some(look) => look.instances.extend(instances),
-            None => found.push(Look {
+            Some(shape) => shape.instances.extend(instances),
+            None => found.push(NewShape {
                 maps,
                 into,
                 instances: instances.clone(),

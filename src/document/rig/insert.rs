@@ -1,6 +1,7 @@
 //! Subdividing a bone.
 
 use super::frames::set_channel;
+use super::local::SHORTEST_BONE;
 use super::rows::{along, change_rows, distance, redistributed, shared, smoothstep};
 use super::{
     RigEdit, RigError, add_to_skins, check_live, drop_invalid_parents, joints_of, next_name,
@@ -136,7 +137,7 @@ pub(super) fn split_weights(
         .iter()
         .filter(|&&c| c != child)
         .map(|&c| tail_at(&before.skeleton, joint, c))
-        .filter(|t| t.length() > 1e-10 && t.is_finite())
+        .filter(|t| t.length() > SHORTEST_BONE && t.is_finite())
         .collect();
     let listed: Vec<JointId> = [joint].iter().chain(made).copied().collect();
     let limit = before.session().brush.max_influences;

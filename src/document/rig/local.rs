@@ -8,6 +8,9 @@ use crate::skeleton::orientation::{parent_world_of, world_of};
 use crate::skeleton::{Channel, JointId, Pose, Property, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
+/// Shorter bones have no direction, in the units of their joint.
+pub(super) const SHORTEST_BONE: f64 = 1e-10;
+
 /// The largest off-diagonal entry of a stretch, as a fraction of the matrix norm, that does not count as shear.
 const SHEAR_TOLERANCE: f64 = 1e-4;
 /// The largest deviation of a transform from a similarity, as a fraction.

@@ -1,6 +1,7 @@
 //! Rotating the axes of joints without moving anything.
 
 use super::frames::change_frames;
+use super::local::SHORTEST_BONE;
 use super::rotation::proper;
 use super::{RigEdit, RigError, check_live};
 use crate::document::Document;
@@ -177,13 +178,16 @@ pub fn main_child(document: &Document, joint: JointId) -> Option<JointId> {
     aimed_child(document, joint, || &weights)
 }
 
-/// As [`main_child`], of the children in the hierarchy where there are such: a joint that only follows along the limb has no
-/// motion relative to this one.
+/// As [`main_child`], of the children in the hierarchy with a bone between where there are such: a joint that only follows
+/// along the limb has no motion relative to this one.
 pub fn main_child_in_hierarchy(document: &Document, joint: JointId) -> Option<JointId> {
     let skeleton = &document.skeleton;
     let children = skeleton.logical_children(joint).iter().copied();
     let real: Vec<JointId> = children
-        .filter(|&child| skeleton.joint(child).parent == Some(joint))
+        .filter(|&child| {
+            let child = skeleton.joint(child);
+            child.parent == Some(joint) && child.rest.translation.length() > SHORTEST_BONE
+        })
         .collect();
     if real.is_empty() {
         return main_child(document, joint);

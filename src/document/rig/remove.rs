@@ -5,6 +5,7 @@ use super::constraints;
 use super::content::{has_content, split};
 use super::correctives::check_samples;
 use super::drivers::check_drivers;
+use super::local::SHORTEST_BONE;
 use super::measure::{Compared, Distances};
 use super::reparent::{Keep, Reparent, set_parent};
 use super::rows::{along, change_rows, distance, redistributed, smoothstep};
@@ -251,7 +252,7 @@ fn redistribute_weights(
     if recipient == WeightRecipient::AlongBone {
         for &child in skeleton.children(joint) {
             let tail = skeleton.joint(child).rest.translation;
-            if let Some(slot) = shared(child).filter(|_| tail.length() > 1e-10) {
+            if let Some(slot) = shared(child).filter(|_| tail.length() > SHORTEST_BONE) {
                 children.push((slot, tail));
                 takers.push(child);
             }

@@ -2,6 +2,7 @@
 
 use super::add_constraint::constrain;
 use super::insert::{keep_rest, split_weights};
+use super::local::SHORTEST_BONE;
 use super::{RigEdit, RigError, add_to_skins, check_live, helper_name, joints_of, set_joints};
 use crate::document::Document;
 use crate::math::Transform;
@@ -61,7 +62,10 @@ pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<Joint
         ));
     }
     let tail = skeleton.joint(child).rest.translation;
-    let Some(axis) = tail.try_normalize().filter(|_| tail.length() > 1e-10) else {
+    let Some(axis) = tail
+        .try_normalize()
+        .filter(|_| tail.length() > SHORTEST_BONE)
+    else {
         return Err(RigError::NoLength {
             joint: skeleton.label(joint),
             child: skeleton.label(child),

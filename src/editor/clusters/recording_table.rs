@@ -202,14 +202,7 @@ fn write(
                 .into(),
         );
     }
-    let is_lines = path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("jsonl"));
-    let bytes = if is_lines {
-        made.to_json_lines()
-    } else {
-        made.to_csv().into_bytes()
-    };
+    let bytes = made.to_file(path);
     task.step("Writing the table", 0.8).map_err(cancelled)?;
     output.write(&bytes).map_err(|why| why.to_string())?;
     let mut said = format!(

@@ -26,7 +26,7 @@ const HIDDEN: &str =
     "Live motion is hidden; it is still received. Show on character (Motion panel) shows it again.";
 
 /// The notice when a calibration is offered.
-const OFFER: &str = "The body that arrives is far from a T- or A-pose. Calibrate it in the Motion panel if the character looks wrong.";
+const OFFER: &str = "The streamed pose is far from a T-pose or A-pose. If the character looks wrong, calibrate it in the Motion panel.";
 
 /// Live motion, and what wakes the window for it.
 pub(super) struct Live {

@@ -8,7 +8,7 @@ use crate::motion::contacts::FeetSecs;
 
 /// The shortest contact, seconds.
 pub const SHORTEST_CONTACT_SECS: f64 = 0.02;
-/// The message where one would be shorter.
+/// The message where a contact would be shorter than that.
 const TOO_SHORT: &str =
     "A contact lasts at least 0.02 s and lies within the clip: nothing changed.";
 
@@ -46,7 +46,9 @@ impl Editor {
             .as_ref()?;
         let bake = &motion.settings.bake;
         if !bake.locks_feet {
-            return Some("Foot lock is off: the feet are not held. Adding a contact turns it on.");
+            return Some(
+                "Foot lock is off, so contacts do not hold the feet. Adding a contact turns it on.",
+            );
         }
         let n: usize = feet.iter().map(Vec::len).sum();
         let is_single = bake.contacts.is_none() && n == 1;

@@ -215,7 +215,7 @@ impl Editor {
             | RigKind::InferParents => None,
             RigKind::Pin if self.shown_clip().is_none() => Some("Show a clip first."),
             RigKind::Pin if !chosen.iter().any(|&joint| self.chain_of(joint).is_some()) => {
-                Some("Select the end of a limb, such as a foot: it needs two bones above it.")
+                Some("Select the end of a limb, such as a foot. It must have two bones above it.")
             }
             _ if chosen.is_empty() => Some("Select a bone first."),
             RigKind::SetParent

@@ -1,7 +1,6 @@
 //! Euler angles: a rotation as three rotations about x, y and z, one after another.
 
-use glam::{DMat3, DQuat, DVec3};
-use std::f64::consts::PI;
+use glam::{DQuat, DVec3, EulerRot};
 
 /// The order of the three rotations; of XYZ, that about x comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,52 +45,29 @@ impl EulerOrder {
 
     /// The angles about x, y and z of a unit quaternion, radians. Where the second rotation is by +-90 degrees the third one is 0.
     pub fn angles(self, q: DQuat) -> DVec3 {
-        let ([i, j, k], sign) = self.axes();
-        let v = q.xyz().to_array();
-        let renamed = DQuat::from_xyzw(sign * v[i], sign * v[j], sign * v[k], q.w);
-        let found = angles_xyz(renamed) * sign;
+        let ([i, j, k], order) = self.axes();
         let mut angles = [0.0; 3];
-        (angles[i], angles[j], angles[k]) = (found.x, found.y, found.z);
+        (angles[i], angles[j], angles[k]) = q.to_euler(order);
         angles.into()
     }
 
     /// The rotation of angles about x, y and z, radians.
     pub fn rotation(self, angles: DVec3) -> DQuat {
-        let (axes, _) = self.axes();
-        let [first, second, third] = axes.map(|axis| match axis {
-            0 => DQuat::from_rotation_x(angles.x),
-            1 => DQuat::from_rotation_y(angles.y),
-            _ => DQuat::from_rotation_z(angles.z),
-        });
-        third * second * first
+        let ([i, j, k], order) = self.axes();
+        DQuat::from_euler(order, angles[i], angles[j], angles[k])
     }
 
-    /// The axes, the first rotation first, and 1 where they are x, y, z renamed in a circle, else -1: a mirror image.
-    fn axes(self) -> ([usize; 3], f64) {
+    /// The axes, the first rotation first, and the same order about fixed axes.
+    fn axes(self) -> ([usize; 3], EulerRot) {
         match self {
-            Self::Xyz => ([0, 1, 2], 1.0),
-            Self::Xzy => ([0, 2, 1], -1.0),
-            Self::Yxz => ([1, 0, 2], -1.0),
-            Self::Yzx => ([1, 2, 0], 1.0),
-            Self::Zxy => ([2, 0, 1], 1.0),
-            Self::Zyx => ([2, 1, 0], -1.0),
+            Self::Xyz => ([0, 1, 2], EulerRot::XYZEx),
+            Self::Xzy => ([0, 2, 1], EulerRot::XZYEx),
+            Self::Yxz => ([1, 0, 2], EulerRot::YXZEx),
+            Self::Yzx => ([1, 2, 0], EulerRot::YZXEx),
+            Self::Zxy => ([2, 0, 1], EulerRot::ZXYEx),
+            Self::Zyx => ([2, 1, 0], EulerRot::ZYXEx),
         }
     }
-}
-
-/// The angles of Rz Ry Rx.
-fn angles_xyz(q: DQuat) -> DVec3 {
-    let m = DMat3::from_quat(q);
-    let sine = -m.x_axis.z;
-    if sine.abs() > 1.0 - 1e-12 {
-        let x = f64::atan2(-m.z_axis.y, m.y_axis.y);
-        return DVec3::new(x, sine.signum() * PI / 2.0, 0.0);
-    }
-    DVec3::new(
-        f64::atan2(m.y_axis.z, m.z_axis.z),
-        sine.asin(),
-        f64::atan2(m.x_axis.y, m.x_axis.x),
-    )
 }
 
 #[cfg(test)]
@@ -126,7 +102,9 @@ mod tests {
                 let mut angles = DVec3::new(20.0, 25.0, 35.0);
                 angles[middle] = turn;
                 let q = order.rotation(angles.map(f64::to_radians));
-                let again = order.rotation(order.angles(q));
+                let found = order.angles(q);
+                assert!(found[order.axes().0[2]].abs() < 1e-9, "{order:?}: {found}");
+                let again = order.rotation(found);
                 assert!(again.dot(q).abs() > 1.0 - 1e-9, "{order:?}");
             }
         }

@@ -122,7 +122,7 @@ impl RecordingMoments {
         of_time.on_hover_text("Where the next stamp is: at the playhead unless you type a time.");
         let of_name = name_ui(ui, "Name of the next stamp", &mut next.name);
         let confirms = of_name.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-        of_name.on_hover_text("Its name. Without one it is called Stamp.");
+        of_name.on_hover_text("The name of the stamp. Left empty, it is “Stamp”.");
         let about = "Add a stamp with this time and name.";
         let adds = icon_ui(ui, icons::ICON_ADD, "Add typed stamp", about, true) || confirms;
         if !(adds && editor.add_stamp_at(id, time, &next.name)) {

@@ -126,7 +126,7 @@ fn table_options_ui(ui: &mut Ui, editor: &mut Editor, n_recordings: usize) {
         });
         field.on_hover_text("The rows a second of an exported table.");
         if n_recordings > 1 {
-            let about = "Export the active recording alone. When off, all recordings are in the table, as long as all have samples.";
+            let about = "Export only the active recording. When off, the table has all recordings, over the time in which all of them have samples.";
             let check = ui.checkbox(&mut options.only_active, "Active recording only");
             check.on_hover_text(about);
         }

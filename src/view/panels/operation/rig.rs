@@ -142,8 +142,8 @@ fn pin_ui(ui: &mut Ui, settings: &mut PinSettings) {
         ),
         ("End", "The time up to which the bones stay in place.", to),
         (
-            "Reference time",
-            "The bones stay where they are at this time of the clip; at the time of a pose on screen that is not keyed, where that has them.",
+            "Reference",
+            "The reference time: the bones stay where the clip has them then. If the pose on screen is not keyed, they stay where it has them.",
             &mut settings.at,
         ),
         (

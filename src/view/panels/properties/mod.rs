@@ -124,7 +124,8 @@ fn length(metres: f64) -> String {
     match metres.abs() {
         m if m >= 1.0 => format!("{metres:.2} m"),
         m if m >= 0.01 => format!("{:.1} cm", metres * 1e2),
-        m if m > 0.0 => format!("{:.2} mm", metres * 1e3),
+        // What rounds to zero has no sign.
+        m if m >= 5e-6 => format!("{:.2} mm", metres * 1e3),
         _ => "0 m".to_owned(),
     }
 }
@@ -138,6 +139,7 @@ mod tests {
         assert_eq!(length(1.234), "1.23 m");
         assert_eq!(length(0.1234), "12.3 cm");
         assert_eq!(length(0.00123), "1.23 mm");
-        assert_eq!(length(0.0), "0 m");
+        assert_eq!(length(-0.00123), "-1.23 mm");
+        assert_eq!([0.0, -1e-9].map(length), ["0 m", "0 m"]);
     }
 }
