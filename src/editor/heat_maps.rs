@@ -118,6 +118,20 @@ impl Editor {
         of_view.filter(|map| self.shows_compared(view) && map.values.len() == n_points)
     }
 
+    /// What a view says about the distances to a scan: that it shows another body, or that they are from before a change.
+    pub fn scan_badge(&self, view: ViewId) -> Option<&'static str> {
+        let is_shown = self.heat_maps.metric == Some(Metric::ScanDistance);
+        if !is_shown || self.scan_comparison().is_none() {
+            return None;
+        }
+        if !self.shows_compared(view) {
+            return Some("The scan was compared with another body.");
+        }
+        let stale =
+            "These distances are from before a change. Compare again in the Individual panel.";
+        self.is_scan_stale().then_some(stale)
+    }
+
     /// Whether a view shows the body that was compared with a scan, on its own stacks.
     fn shows_compared(&self, view: ViewId) -> bool {
         let requests = self.views.requests();

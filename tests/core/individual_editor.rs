@@ -254,11 +254,15 @@ fn the_body_on_screen_is_compared_with_a_scan_in_the_background() {
     let clip = *h.editor.document().clips().keys().next().unwrap();
     h.editor.show_clip(Some(clip));
     h.editor.set_time(0.5);
+    h.editor.show_heat_map(Some(Metric::ScanDistance));
     h.settle();
     assert!(h.editor.is_scan_stale());
+    let badge = h.editor.scan_badge(ViewId::OWN).unwrap();
+    assert!(badge.starts_with("These distances are from before a change."));
     h.editor.show_clip(None);
     h.settle();
     assert!(!h.editor.is_scan_stale());
+    assert_eq!(h.editor.scan_badge(ViewId::OWN), None);
     // What cannot be read says why, and the figures stay; a cancelled one too.
     let missing = folder.path().join("none.ply");
     h.editor.compare_with_scan(&missing);

@@ -551,3 +551,21 @@ fn edited_joints_are_restored_on_the_imported_document() {
     assert!(restored.restore_rig(broken).is_err());
     assert!(restored.same_content(&before));
 }
+
+/// Points that do not change are not posed, but what is no number is no equal.
+#[test]
+fn poses_that_are_no_numbers_are_infinitely_far_from_themselves() {
+    let document = moving_tube();
+    let clip = document.clips().values().next().unwrap();
+    let compared = rig::measure::Compared::new(&document, &document);
+    assert_eq!(compared.in_clips(clip, clip).max, 0.0);
+    let mut broken = Clip::clone(clip);
+    broken.channels = vec![Channel {
+        joint: MIDDLE,
+        property: Property::Translation,
+        interpolation: Interpolation::Linear,
+        times: [0.0, 1.0].into(),
+        values: [f32::NAN; 6].into(),
+    }];
+    assert_eq!(compared.in_clips(&broken, &broken).max, f64::INFINITY);
+}

@@ -107,9 +107,11 @@ impl Viewport {
         badge_ui(ui, painter, middle, galley, ("before", pane.index), &label);
     }
 
-    /// Draws the badge shown where a body is missing, or until the centres of rotation are computed.
+    /// Draws the badge shown where a body is missing, where a heat map is of another body or another state, or until the centres
+    /// of rotation are computed.
     pub(super) fn centres_badge_ui(ui: &Ui, pane: &Pane, editor: &Editor) {
         let badge = editor.body_badge(pane.view);
+        let badge = badge.or_else(|| editor.scan_badge(pane.view));
         let badge = badge.or_else(|| editor.centres_badge(pane.view));
         let Some(label) = badge.or_else(|| editor.layout_badge(pane.view)) else {
             return;

@@ -15,7 +15,7 @@ use egui_material_icons::icons;
 
 /// The columns.
 const COLUMNS: [&str; 11] = [
-    "Label", "Kind", "Bone", "At", "Side", "Value", "Unit", "Template", "Factor", "Off by", "",
+    "Label", "Kind", "Bone", "At", "Side", "Value", "Unit", "Template", "Factor", "Residual", "",
 ];
 
 /// Draws the rows; whether one of their fields is being edited.
