@@ -123,11 +123,10 @@ pub(super) struct Opening {
 
 impl Opening {
     pub(super) fn mesh(&mut self, index: u32, name: &str) -> Option<MeshId> {
-        match self.copies.find(index, name) {
-            Found::Copy(id) => Some(id),
-            Found::Skipped => None,
-            Found::NoCopy => self.meshes.find(index, Some(name), &mut self.findings),
-        }
+        let mut findings = std::mem::take(&mut self.findings);
+        let found = self.find_mesh(index, name, &mut findings);
+        self.findings = findings;
+        found
     }
 
     /// [`Self::mesh`] with findings of their own.

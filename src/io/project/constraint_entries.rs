@@ -1,8 +1,7 @@
 //! The types of the project format for constraints of joints.
 
 use super::joints::{JointKey, JointRef};
-use super::types::is_default;
-use crate::skeleton::constraint::EulerOrder;
+use super::types::{EulerOrder, is_default};
 use serde::{Deserialize, Serialize};
 
 /// The constraints of one joint, in the order in which they act.
@@ -58,7 +57,7 @@ pub(super) enum RuleOfConstraint {
         inverted: (bool, bool, bool),
         /// The order of the angles.
         #[serde(default, skip_serializing_if = "is_default")]
-        order: OrderEntry,
+        order: EulerOrder,
     },
     CopyLocation {
         source: JointRef,
@@ -95,7 +94,7 @@ pub(super) enum RuleOfConstraint {
         z: (f64, f64),
         /// The order of the angles.
         #[serde(default, skip_serializing_if = "is_default")]
-        order: OrderEntry,
+        order: EulerOrder,
     },
     LimitSwingAndTwist {
         axis: (f64, f64, f64),
@@ -130,45 +129,6 @@ impl RuleOfConstraint {
             Self::LimitSwingAndTwist { .. } => "Limit Swing and Twist",
             Self::TwoBoneIk { .. } => "Two-Bone IK",
             Self::ChainIk { .. } => "Inverse Kinematics",
-        }
-    }
-}
-
-/// The order of Euler angles, the first rotation first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename = "EulerOrder")]
-pub(super) enum OrderEntry {
-    #[default]
-    Xyz,
-    Xzy,
-    Yxz,
-    Yzx,
-    Zxy,
-    Zyx,
-}
-
-impl From<EulerOrder> for OrderEntry {
-    fn from(order: EulerOrder) -> Self {
-        match order {
-            EulerOrder::Xyz => Self::Xyz,
-            EulerOrder::Xzy => Self::Xzy,
-            EulerOrder::Yxz => Self::Yxz,
-            EulerOrder::Yzx => Self::Yzx,
-            EulerOrder::Zxy => Self::Zxy,
-            EulerOrder::Zyx => Self::Zyx,
-        }
-    }
-}
-
-impl From<OrderEntry> for EulerOrder {
-    fn from(order: OrderEntry) -> Self {
-        match order {
-            OrderEntry::Xyz => Self::Xyz,
-            OrderEntry::Xzy => Self::Xzy,
-            OrderEntry::Yxz => Self::Yxz,
-            OrderEntry::Yzx => Self::Yzx,
-            OrderEntry::Zxy => Self::Zxy,
-            OrderEntry::Zyx => Self::Zyx,
         }
     }
 }

@@ -88,6 +88,10 @@ enums! {
     #[derive(Default)]
     RoleSearch = motion::retarget::RoleSearch { #[default] Auto, Names, Structure }
 
+    /// The order of Euler angles, the first rotation first.
+    #[derive(Default)]
+    EulerOrder = skeleton::constraint::EulerOrder { #[default] Xyz, Xzy, Yxz, Yzx, Zxy, Zyx }
+
     /// The interpolation of a channel.
     Interpolation = skeleton::Interpolation { Step, Linear, CubicSpline }
 }

@@ -2,12 +2,12 @@
 //! keyframes.
 
 use super::cluster_entries::ClusterEntry;
-use super::constraint_entries::{self, OrderEntry, RuleOfConstraint, UpEntry};
+use super::constraint_entries::{self, RuleOfConstraint, UpEntry};
 use super::joints::{JointKey, JointRef};
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
-use super::types::{self, Interpolation, RigidInterpolation};
+use super::types::{self, EulerOrder, Interpolation, RigidInterpolation};
 // Everything else is as in version 11.
 use super::v11::{
     self, InstanceEntry, JointEntry, JointPose, KeyBlock, LayerEntry, MeshMask, MeshPoints,
@@ -284,7 +284,7 @@ impl From<Rule> for RuleOfConstraint {
                 keep_offset,
                 axes,
                 inverted,
-                order: OrderEntry::Xyz,
+                order: EulerOrder::Xyz,
             },
             Rule::CopyLocation {
                 source,
@@ -312,7 +312,7 @@ impl From<Rule> for RuleOfConstraint {
                 x,
                 y,
                 z,
-                order: OrderEntry::Xyz,
+                order: EulerOrder::Xyz,
             },
             Rule::LimitSwingAndTwist {
                 axis,
