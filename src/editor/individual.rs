@@ -104,6 +104,15 @@ impl Individuals {
     }
 }
 
+/// Whose measurements a body has; `None`: those of the template.
+fn person_of(body: BodyChoice) -> Option<Person> {
+    match body {
+        BodyChoice::Template => None,
+        BodyChoice::Individual => Some(Person::Individual),
+        BodyChoice::WhatIf => Some(Person::WhatIf),
+    }
+}
+
 impl Editor {
     /// The individual as it was fitted last; `None` before.
     pub fn individual_shape(&self) -> Option<&IndividualShape> {
@@ -315,10 +324,8 @@ impl Editor {
 
     /// The document with a body that a view asks for; `None`: there is none.
     fn body(&self, body: BodyChoice) -> Option<Document> {
-        let person = match body {
-            BodyChoice::Template => return Some(self.document.clone()),
-            BodyChoice::Individual => Person::Individual,
-            BodyChoice::WhatIf => Person::WhatIf,
+        let Some(person) = person_of(body) else {
+            return Some(self.document.clone());
         };
         // Edit bones mode shows the template.
         let shape = self.usable_shape(person);
@@ -343,10 +350,8 @@ impl Editor {
 
     /// Whether a body can be shown: the template always, the others once they are fitted.
     pub fn has_body(&self, body: BodyChoice) -> bool {
-        let person = match body {
-            BodyChoice::Template => return true,
-            BodyChoice::Individual => Person::Individual,
-            BodyChoice::WhatIf => Person::WhatIf,
+        let Some(person) = person_of(body) else {
+            return true;
         };
         !self.document.session().shows_rest && self.usable_shape(person).is_some()
     }
@@ -367,10 +372,8 @@ impl Editor {
 
     /// A mesh with a body; `None`: there is no such mesh or body.
     pub(super) fn item_of_body(&self, body: BodyChoice, mesh: MeshId) -> Option<Arc<MeshItem>> {
-        let person = match body {
-            BodyChoice::Template => return self.document.meshes().get(&mesh).cloned(),
-            BodyChoice::Individual => Person::Individual,
-            BodyChoice::WhatIf => Person::WhatIf,
+        let Some(person) = person_of(body) else {
+            return self.document.meshes().get(&mesh).cloned();
         };
         self.usable_shape(person)?.item(&self.document, mesh)
     }
@@ -413,10 +416,8 @@ impl Editor {
     }
 
     fn missing_body(&self, body: BodyChoice) -> Option<&'static str> {
-        let person = match body {
-            BodyChoice::Template => return None,
-            BodyChoice::Individual => Person::Individual,
-            BodyChoice::WhatIf => Person::WhatIf,
+        let Some(person) = person_of(body) else {
+            return None;
         };
         if self.document.session().shows_rest {
             return Some("Edit bones mode shows the template.");
