@@ -416,9 +416,7 @@ impl Editor {
     }
 
     fn missing_body(&self, body: BodyChoice) -> Option<&'static str> {
-        let Some(person) = person_of(body) else {
-            return None;
-        };
+        let person = person_of(body)?;
         if self.document.session().shows_rest {
             return Some("Edit bones mode shows the template.");
         }
