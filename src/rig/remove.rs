@@ -3,15 +3,14 @@
 use super::done::Done;
 use crate::document::Document;
 use crate::document::rig::measure::{Distances, diagonal};
-use crate::document::rig::{self, MEASURED_CLIPS, RigError, WeightRecipient, removal_costs};
+use crate::document::rig::{MEASURED_CLIPS, RigError, WeightRecipient, remove_measured};
 use crate::finding::counted;
 use crate::skeleton::JointId;
 
 /// Measures both ways over the first clips and takes the one with the smaller mean square; says both numbers.
 pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError> {
-    let costs = removal_costs(document, joint)?;
+    let (edit, costs) = remove_measured(document, joint)?;
     let chosen = costs.preselected();
-    let edit = rig::remove(document, joint, chosen)?;
     let mut done = Done::of(edit);
     let size = diagonal(document);
     let number = |d: &Distances| {

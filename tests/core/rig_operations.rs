@@ -351,8 +351,15 @@ fn a_removed_joint_leaves_a_slot_that_nothing_uses() {
     let error = document.apply(&mut Edit::influences(MeshId(0), vec![0], rows));
     let error = error.unwrap_err().to_string();
     assert!(error.contains("which was removed"), "{error}");
-    let costs = rig::removal_costs(&before, MIDDLE).unwrap();
+    let (chosen, costs) = rig::remove_measured(&before, MIDDLE).unwrap();
     assert!(costs.along_bone.rms() > 0.0 && costs.into_parent.rms() > 0.0);
+    let applied = |edit: RigEdit| {
+        let mut changed = before.clone();
+        changed.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
+        changed
+    };
+    let same = rig::remove(&before, MIDDLE, costs.preselected()).unwrap();
+    assert!(applied(chosen).same_content(&applied(same)));
     history.undo(&mut document).unwrap();
     assert!(document.same_content(&before));
     assert_eq!(document.session().active_joint, Some(MIDDLE));

@@ -74,7 +74,7 @@ pub use orient::{
 };
 pub use pin::{LetGo, PIN_EASE_SECS, Pin, Pinned, pin};
 pub use pose_as_rest::pose_as_rest;
-pub use remove::{MEASURED_CLIPS, RemovalCosts, WeightRecipient, removal_costs, remove};
+pub use remove::{MEASURED_CLIPS, RemovalCosts, WeightRecipient, remove, remove_measured};
 pub use rename::rename;
 pub use reparent::{Keep, Reparent, reparent};
 pub use restore::RestoredRig;

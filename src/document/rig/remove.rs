@@ -54,24 +54,36 @@ impl RemovalCosts {
     }
 }
 
-/// Measures both choices of recipients over the first clips. Which one is better depends on the rig.
+/// Removes a joint with each choice of recipients and measures both over the first clips, since which one is better depends
+/// on the rig. The edit is that of [`RemovalCosts::preselected`].
 ///
 /// Fails as [`remove`] does.
-pub fn removal_costs(document: &Document, joint: JointId) -> Result<RemovalCosts, RigError> {
-    let cost = |recipient: WeightRecipient| -> Result<Distances, RigError> {
-        let mut changed = document.clone();
-        remove_joint(&mut changed, joint, recipient)?;
+pub fn remove_measured(
+    document: &Document,
+    joint: JointId,
+) -> Result<(RigEdit, RemovalCosts), RigError> {
+    let weightless = without(document, joint)?;
+    let with = |recipient: WeightRecipient| -> Result<(Document, Distances), RigError> {
+        let mut changed = weightless.clone();
+        redistribute(document, &mut changed, joint, recipient)?;
         let compared = Compared::new(document, &changed);
         let mut all = Distances::default();
         for &id in document.clips.keys().take(MEASURED_CLIPS) {
             all.merge(compared.in_clip(id));
         }
-        Ok(all)
+        Ok((changed, all))
     };
-    Ok(RemovalCosts {
-        along_bone: cost(WeightRecipient::AlongBone)?,
-        into_parent: cost(WeightRecipient::IntoParent)?,
-    })
+    let (along, along_bone) = with(WeightRecipient::AlongBone)?;
+    let (into, into_parent) = with(WeightRecipient::IntoParent)?;
+    let costs = RemovalCosts {
+        along_bone,
+        into_parent,
+    };
+    let chosen = match costs.preselected() {
+        WeightRecipient::AlongBone => along,
+        WeightRecipient::IntoParent | WeightRecipient::Into(_) => into,
+    };
+    Ok((RigEdit::between(document, &chosen), costs))
 }
 
 /// The edit that removes a joint: its children become children of its parent and keep their motions, what it draws
@@ -83,25 +95,21 @@ pub fn remove(
     joint: JointId,
     recipient: WeightRecipient,
 ) -> Result<RigEdit, RigError> {
-    let mut changed = document.clone();
-    remove_joint(&mut changed, joint, recipient)?;
+    let mut changed = without(document, joint)?;
+    redistribute(document, &mut changed, joint, recipient)?;
     Ok(RigEdit::between(document, &changed))
 }
 
-fn remove_joint(
-    document: &mut Document,
-    joint: JointId,
-    recipient: WeightRecipient,
-) -> Result<(), RigError> {
-    check_live(document, joint)?;
-    check_drivers(document, joint)?;
-    check_samples(document, joint)?;
-    check_muscles(document, joint)?;
-    constraints::check_followed(document, joint)?;
-    // The bone's tail depends on the children, which are reparented below.
-    let tree = document.clone();
-    if has_content(document, joint) {
-        split(document, joint, Transform::IDENTITY)?;
+/// The document without a joint, whose weights are not redistributed yet.
+fn without(before: &Document, joint: JointId) -> Result<Document, RigError> {
+    let mut document = before.clone();
+    check_live(&document, joint)?;
+    check_drivers(&document, joint)?;
+    check_samples(&document, joint)?;
+    check_muscles(&document, joint)?;
+    constraints::check_followed(&document, joint)?;
+    if has_content(&document, joint) {
+        split(&mut document, joint, Transform::IDENTITY)?;
     }
     let skeleton = document.skeleton.clone();
     for &child in skeleton.children(joint) {
@@ -112,14 +120,10 @@ fn remove_joint(
             nearest: false,
             tolerance: KEY_TOLERANCE,
         };
-        set_parent(document, &request)?;
+        set_parent(&mut document, &request)?;
     }
     // The children's motion came from them.
-    constraints::forget(document, joint);
-    let meshes: Vec<MeshId> = document.meshes.keys().copied().collect();
-    for mesh in meshes {
-        redistribute_weights(&tree, document, mesh, joint, recipient)?;
-    }
+    constraints::forget(&mut document, joint);
     for skin in document.skins.values_mut() {
         if !skin.joints.contains(&joint) {
             continue;
@@ -149,7 +153,7 @@ fn remove_joint(
     if document.locked.contains(&joint) {
         Arc::make_mut(&mut document.locked).remove(&joint);
     }
-    let mut joints = joints_of(document);
+    let mut joints = joints_of(&document);
     let above = joints[joint.get()].rule.logical_parent;
     joints[joint.get()].removed = true;
     Arc::make_mut(&mut document.pose).locals[joint.get()] = joints[joint.get()].rest;
@@ -161,9 +165,23 @@ fn remove_joint(
             entry.rule.logical_parent = above;
         }
     }
-    set_joints(document, joints)?;
-    drop_invalid_parents(document)?;
-    Ok(())
+    set_joints(&mut document, joints)?;
+    drop_invalid_parents(&mut document)?;
+    Ok(document)
+}
+
+/// Redistributes the weights of a removed joint. `before`: the document with the joint and its children, of which the
+/// bone's tail is one.
+fn redistribute(
+    before: &Document,
+    changed: &mut Document,
+    joint: JointId,
+    recipient: WeightRecipient,
+) -> Result<(), RigError> {
+    let meshes: Vec<MeshId> = changed.meshes.keys().copied().collect();
+    meshes
+        .into_iter()
+        .try_for_each(|mesh| redistribute_weights(before, changed, mesh, joint, recipient))
 }
 
 /// The slots that receive the weights of a removed joint in a mesh.

@@ -6,14 +6,15 @@ use super::local::{IntoLocal, Similarity, Splitter, signs};
 use super::sampling::{Motion, chain, resampling, with_inputs};
 use super::{AtRest, RigEdit, RigError, check_live, drop_invalid_parents, joints_of, set_joints};
 use crate::document::Document;
+use crate::document::pose_library::MotionId;
 use crate::math::Transform;
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::resample::{KeyTimes, Resampled};
 use crate::skeleton::{Clip, JointId, Pose, Property};
 use glam::DAffine3;
-use std::cell::LazyCell;
+use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A property that varies less than this from its rest value, as a fraction, needs no channel.
 const CONSTANT_TOLERANCE: f64 = 1e-9;
@@ -210,11 +211,9 @@ pub(super) fn sample_below(
         .copied()
         .collect();
     let map = moved_by(before, now, old_parent, request.parent).filter(|_| !compensates);
-    let tolerance = LazyCell::new(|| resampling(now, request.parent, joint, request.tolerance));
-    for id in changed.motion_ids() {
-        let (Some(old), Some(new)) = (before.motion(id), now.motion(id)) else {
-            continue;
-        };
+    let tolerance = LazyLock::new(|| resampling(now, request.parent, joint, request.tolerance));
+    let follow = |clip: ClipOf| -> Result<Option<Clip>, RigError> {
+        let ClipOf { old, new, .. } = clip;
         let keys =
             |clip: &Clip, joints: &BTreeSet<JointId>| KeyTimes::of(clip, |j| joints.contains(&j));
         let same_keys = |j: &JointId| {
@@ -235,53 +234,71 @@ pub(super) fn sample_below(
         let (old_moving, new_moving) = (with_inputs(before, &moving), with_inputs(now, &moving));
         let is_still = keys(old, &old_moving).is_empty() && keys(new, &new_moving).is_empty();
         let mut made = Clip::clone(new);
-        match map.as_ref().filter(|_| is_still) {
-            Some(map) => {
-                let mut any = false;
-                for channel in made.channels.iter_mut().filter(|c| c.joint == joint) {
-                    any = true;
-                    *channel = map.channel(channel);
-                }
-                if !any {
-                    continue;
-                }
+        if let Some(map) = map.as_ref().filter(|_| is_still) {
+            let mut any = false;
+            for channel in made.channels.iter_mut().filter(|c| c.joint == joint) {
+                any = true;
+                *channel = map.channel(channel);
             }
-            None => {
-                let own = BTreeSet::from([joint]);
-                let times = keys(old, &old_moving)
-                    .and(&keys(new, &new_moving))
-                    .and(&keys(old, &own))
-                    .and(&keys(new, &own));
-                if times.is_empty() {
-                    continue;
-                }
-                let own_chain = chain(&before.skeleton, Some(joint));
-                let mut there = Motion::new(before, old, &own_chain);
-                let mut here = Motion::new(now, new, &new_chain);
-                let mut fault = None;
-                let keyed = Resampled::new(&times, *tolerance, |time| {
-                    let place = || format!("in “{}”", old.name);
-                    let local = IntoLocal::new(&now.skeleton, here.at(time), joint, place)
-                        .and_then(|into| splitter.split(into.local(there.world(joint, time))));
-                    local.unwrap_or_else(|error| {
-                        fault.get_or_insert(error);
-                        Transform::IDENTITY
-                    })
-                });
-                if let Some(error) = fault {
-                    return Err(error);
-                }
-                for property in [Property::Translation, Property::Rotation, Property::Scale] {
-                    let is_keyed = made.channel_of(joint, property).is_some();
-                    if is_keyed || strays(&keyed, &rest, property) {
-                        set_channel(&mut made, keyed.channel(joint, property));
-                    }
-                }
+            return Ok(any.then_some(made));
+        }
+        let own = BTreeSet::from([joint]);
+        let times = keys(old, &old_moving)
+            .and(&keys(new, &new_moving))
+            .and(&keys(old, &own))
+            .and(&keys(new, &own));
+        if times.is_empty() {
+            return Ok(None);
+        }
+        let own_chain = chain(&before.skeleton, Some(joint));
+        let mut there = Motion::new(before, old, &own_chain);
+        let mut here = Motion::new(now, new, &new_chain);
+        let mut fault = None;
+        let keyed = Resampled::new(&times, *tolerance, |time| {
+            let place = || format!("in “{}”", old.name);
+            let local = IntoLocal::new(&now.skeleton, here.at(time), joint, place)
+                .and_then(|into| splitter.split(into.local(there.world(joint, time))));
+            local.unwrap_or_else(|error| {
+                fault.get_or_insert(error);
+                Transform::IDENTITY
+            })
+        });
+        if let Some(error) = fault {
+            return Err(error);
+        }
+        for property in [Property::Translation, Property::Rotation, Property::Scale] {
+            let is_keyed = made.channel_of(joint, property).is_some();
+            if is_keyed || strays(&keyed, &rest, property) {
+                set_channel(&mut made, keyed.channel(joint, property));
             }
         }
-        changed.set_motion(id, Arc::new(made));
+        Ok(Some(made))
+    };
+    let clip_of = |id| {
+        let (old, new) = (before.motion(id)?, now.motion(id)?);
+        Some(ClipOf { id, old, new })
+    };
+    let clips: Vec<ClipOf> = changed
+        .motion_ids()
+        .into_iter()
+        .filter_map(clip_of)
+        .collect();
+    let made: Vec<_> = clips.par_iter().map(|&clip| follow(clip)).collect();
+    // In the order of the clips: whichever thread fails first, the sentence is the same.
+    for (clip, made) in clips.iter().zip(made) {
+        if let Some(made) = made? {
+            changed.set_motion(clip.id, Arc::new(made));
+        }
     }
     Ok(())
+}
+
+/// A clip of both documents.
+#[derive(Clone, Copy)]
+struct ClipOf<'a> {
+    id: MotionId,
+    old: &'a Clip,
+    new: &'a Clip,
 }
 
 /// Whether a property ever differs from its rest value, so that it needs keyframes.
