@@ -7,6 +7,7 @@ use crate::evaluate::ViewId;
 use crate::mesh::PointSet;
 use crate::skeleton::bone_segments::bones_of_rig;
 use crate::skeleton::{Bone, JointId};
+use glam::DAffine3;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -25,6 +26,12 @@ impl Editor {
         let mut bones = bones_of_rig(skeleton, world, |j| shown[j.get()], |j| self.is_weighted(j));
         bones.retain(|bone| !hidden.contains(&bone.joint));
         bones
+    }
+
+    /// World transforms of the joints in the view that receives clicks; empty before the first result.
+    pub fn pointed_world(&self) -> &[DAffine3] {
+        let of_body = self.views.world_of_body(self.pointed_view());
+        of_body.unwrap_or_else(|| self.world())
     }
 
     /// Whether a view shows another body, with bones of its own.

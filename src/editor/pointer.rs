@@ -211,7 +211,7 @@ impl Editor {
     pub fn pick_bone(&self, ndc: Vec2, size_px: Vec2) -> Option<JointId> {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
-        let bones = self.bones();
+        let bones = self.bones_in(self.pointed_view());
         let drawn = bone_picking::pick_drawn(&ray, &bones, f32::INFINITY);
         let picked = drawn.or_else(|| {
             bone_picking::pick_near(&ray, &bones, PICK_REACH_PX, |at| {

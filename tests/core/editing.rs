@@ -14,7 +14,7 @@ use sinew::tools::{PointerEvent, PointerKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
+pub(crate) const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
 
 pub(crate) struct EditorHarness {
     pub(crate) editor: Editor,

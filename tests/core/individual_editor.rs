@@ -1,6 +1,7 @@
 //! The body of a person in the headless editor: fitted in the background, shown and exported in place of the template, undone.
 
-use crate::editing::EditorHarness;
+use crate::brushes::ndc;
+use crate::editing::{EditorHarness, SIZE};
 use glam::{DQuat, Vec3};
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{BodyChoice, DeformStack, SkinningMethod, StackChoice};
@@ -337,6 +338,18 @@ fn a_what_if_is_compared_with_the_individual_in_views_of_their_own() {
     };
     assert!(top(views[2]) > top(views[1]) && top(views[1]) > top(ViewId::OWN));
     assert!(h.editor.shows_other_body(views[2]) && !h.editor.shows_other_body(ViewId::OWN));
+    // A click there picks the bone that is drawn there, which is not where the template has it.
+    let drawn = h.editor.bones_in(views[2]);
+    let highest = drawn.iter().max_by(|a, b| a.head.y.total_cmp(&b.head.y));
+    let highest = *highest.unwrap();
+    let at = ndc(&h, highest.head.lerp(highest.tail, 0.5));
+    h.editor.point_in(views[2]);
+    assert_eq!(h.editor.pick_bone(at, SIZE), Some(highest.joint));
+    let place = h.editor.pointed_world()[highest.joint.get()].translation;
+    assert!((place.y - f64::from(highest.head.y)).abs() < 1e-5);
+    h.editor.point_in(ViewId::OWN);
+    assert_ne!(h.editor.pick_bone(at, SIZE), Some(highest.joint));
+    assert_eq!(h.editor.pointed_world(), h.editor.world());
     assert!(
         views
             .iter()

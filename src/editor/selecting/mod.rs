@@ -290,7 +290,7 @@ impl Editor {
                 let found = if bones == PickableBones::None {
                     BTreeSet::new()
                 } else {
-                    region::joints_in(region, view, &self.bones())
+                    region::joints_in(region, view, &self.bones_in(self.pointed_view()))
                 };
                 self.selecting.n_inside = found.len();
                 match op {

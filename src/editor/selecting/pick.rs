@@ -172,7 +172,7 @@ impl Editor {
         };
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
-        let mut bones = self.bones();
+        let mut bones = self.bones_in(self.pointed_view());
         if let Some(index) = bone_picking::pick_drawn(&ray, &bones, farthest) {
             return Some(bones[index].joint);
         }

@@ -20,7 +20,7 @@ pub(super) fn constraint_lines(
     editor: &Editor,
 ) {
     let head = |joint: JointId| {
-        let world = editor.world().get(joint.get())?;
+        let world = editor.pointed_world().get(joint.get())?;
         let at = screen.project(world.translation.as_vec3())?;
         Some(pos(at, rect))
     };

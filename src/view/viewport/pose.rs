@@ -160,7 +160,7 @@ impl Viewport {
             .difference(&session.hidden_joints)
             .filter(|_| is_posing)
             .filter_map(|&pin| {
-                let world = editor.world().get(pin.get())?;
+                let world = editor.pointed_world().get(pin.get())?;
                 let head = screen.project(world.translation.as_vec3())?;
                 Some((pin, head.distance(at?)))
             });
@@ -279,8 +279,11 @@ pub fn pose_hint(editor: &Editor) -> Option<String> {
 }
 
 /// The gizmo of the selected bones, in Sculpt mode that of the selected vertices, in Cluster mode that of the selected
-/// clusters, in screen space.
+/// clusters, in screen space. None in a view of another body, whose bones are elsewhere.
 pub(super) fn gizmo(editor: &Editor, mode: Mode, screen: &Screen) -> Option<Gizmo> {
+    if editor.shows_other_body(editor.pointed_view()) {
+        return None;
+    }
     let frame = match mode {
         Mode::Sculpt => editor.vertex_gizmo_frame(),
         Mode::Cluster => editor.cluster_gizmo_frame(),
@@ -299,7 +302,7 @@ pub(super) fn gizmo(editor: &Editor, mode: Mode, screen: &Screen) -> Option<Gizm
 /// third unless it is hidden, else the joint itself.
 fn end_near(editor: &Editor, joint: JointId, screen: &Screen, at: Vec2) -> JointId {
     let place = |joint: JointId| {
-        let world = editor.world().get(joint.get())?;
+        let world = editor.pointed_world().get(joint.get())?;
         screen.project(world.translation.as_vec3())
     };
     let Some(head) = place(joint) else {

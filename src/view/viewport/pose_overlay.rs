@@ -123,7 +123,7 @@ impl Viewport {
     ) {
         let session = editor.document().session();
         for &pin in session.pins.difference(&session.hidden_joints) {
-            let world = editor.world().get(pin.get());
+            let world = editor.pointed_world().get(pin.get());
             let head = world.and_then(|w| screen.project(w.translation.as_vec3()));
             let Some(head) = head.map(|head| pos(head, rect)) else {
                 continue;
