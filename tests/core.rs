@@ -327,6 +327,8 @@ mod still;
 mod suggest;
 #[path = "core/suggest_sweeps.rs"]
 mod suggest_sweeps;
+#[path = "core/tapes.rs"]
+mod tapes;
 #[path = "core/true_exports.rs"]
 mod true_exports;
 #[path = "core/twin.rs"]

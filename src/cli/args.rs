@@ -6,6 +6,7 @@ use super::named_stack::NamedStack;
 pub use super::pose_args::PoseArgs;
 use super::psd_args::PsdArgs;
 use super::rig_args::RigArgs;
+use super::shown_body::ShownBodyArgs;
 use super::stack_args::StackArgs;
 use super::weights_args::WeightsArgs;
 #[cfg(feature = "render")]
@@ -93,6 +94,9 @@ pub struct SkinArgs {
     pub stack: StackArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
+    pub body: ShownBodyArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
     pub pose: PoseArgs,
 }
 
@@ -113,6 +117,9 @@ pub struct MeasureArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub stack: StackArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub body: ShownBodyArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub pose: PoseArgs,
@@ -157,6 +164,9 @@ pub struct CompareArgs {
     #[cfg(feature = "render")]
     #[arg(long, default_value = "shaded", value_parser = parse_show)]
     pub show: Show,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub body: ShownBodyArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub pose: PoseArgs,
@@ -209,6 +219,9 @@ pub struct RenderArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub stack: StackArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub body: ShownBodyArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub pose: PoseArgs,
@@ -441,6 +454,9 @@ pub struct ExportArgs {
     /// Write the project's pose into the nodes as the rest pose.
     #[arg(long)]
     pub write_pose_as_rest: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub body: ShownBodyArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub stack: StackArgs,

@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     };
     check_use(args)?;
     let mut loaded = load::load(&args.file)?;
+    args.body.apply(&mut loaded.document)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let mut options = ExportOptions {
         format,
@@ -141,6 +142,7 @@ fn static_mesh(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
     }
     check_use(args)?;
     let mut loaded = load::load(&args.file)?;
+    args.body.apply(&mut loaded.document)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let mut pose = StaticPose::default();
     let mut words = "its pose".to_owned();

@@ -119,6 +119,7 @@ struct FrameMetric {
 
 pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let mut loaded = load::load(&args.file)?;
+    args.body.apply(&mut loaded.document)?;
     // The stack to compare with may be the project's own: copied before the flags change it.
     let own = loaded.document.clone();
     scene::apply_stack(&mut loaded.document, &args.stack)?;

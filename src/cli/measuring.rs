@@ -9,7 +9,7 @@ use crate::deform::diagnostics::{
     Enclosure, Folds, Metric, Summary, Volume, VolumeReport, folds, measure,
 };
 use crate::document::{Document, InstanceId, MeshId};
-use crate::evaluate::{Comparison, Gauge, SlowCooks};
+use crate::evaluate::{Comparison, Evaluator, Gauge, SlowCooks};
 use crate::skeleton::{Moment, PoseAt};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -98,6 +98,11 @@ impl Measurer {
                 .map(|(&id, item)| (id, Enclosure::of(&item.geometry)))
                 .collect(),
         }
+    }
+
+    /// The evaluator of the latest pose.
+    pub(crate) fn evaluator(&self) -> &Evaluator {
+        self.gauge.evaluator()
     }
 
     /// The measurements of each instance in a pose at its time, in order of id.

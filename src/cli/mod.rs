@@ -56,6 +56,7 @@ mod rig;
 pub mod rig_args;
 mod sample;
 mod scene;
+pub mod shown_body;
 mod skin;
 pub mod stack_args;
 mod steps;

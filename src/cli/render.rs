@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let mut loaded = load::load(&args.file)?;
+    args.body.apply(&mut loaded.document)?;
     let out = loaded.claim(&args.out, &args.pose)?;
     let own = loaded.document.clone();
     scene::apply_stack(&mut loaded.document, &args.stack)?;

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &SkinArgs) -> Result<ExitCode, Failure> {
         }
     };
     let mut loaded = load::load(&args.file)?;
+    args.body.apply(&mut loaded.document)?;
     let out = loaded.claim(&args.out, &args.pose)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let pose = scene::pose(&loaded, &args.pose)?;

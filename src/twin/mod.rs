@@ -26,6 +26,7 @@ pub mod scan;
 mod section;
 pub mod suggest;
 pub mod table;
+mod tapes;
 pub mod template;
 
 pub use body::{Body, SkinnedShape};
@@ -35,3 +36,4 @@ pub use factor::BoneFactor;
 pub use fit::{Fitted, fit};
 pub use measurement::{FitOptions, Kind, MeasuredSide, Measurement, Sides, Unit};
 pub use report::{FitReport, FittedRow};
+pub use tapes::{Tape, Tapes};

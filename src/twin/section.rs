@@ -3,7 +3,7 @@
 use super::body::{Body, Shape};
 use super::bones::BoneLine;
 use crate::skeleton::JointId;
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 use std::collections::HashMap;
 
 /// A plane across a bone.
@@ -21,6 +21,14 @@ impl Cut {
         let normal = line.axis();
         let centre = line.head + (line.tail - line.head) * at;
         (normal != DVec3::ZERO).then_some(Self { centre, normal })
+    }
+
+    /// The plane that moves with a bone: it stays normal to it. The normal is zero where the bone has no length.
+    pub(super) fn moved(&self, by: &DAffine3) -> Self {
+        Self {
+            centre: by.transform_point3(self.centre),
+            normal: by.transform_vector3(self.normal).normalize_or_zero(),
+        }
     }
 }
 

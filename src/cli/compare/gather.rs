@@ -1,5 +1,6 @@
 //! The numbers of a comparison: each stack in each frame.
 
+use super::girths::{Girth, Girths};
 use super::made::Made;
 use crate::cli::measuring::{Combined, Measured, Measurer, Places, VertexPlace};
 use crate::cli::named_stack::NamedStack;
@@ -37,6 +38,9 @@ pub(crate) struct Numbers {
     pub(crate) folded_faces: usize,
     /// `null`: open.
     pub(crate) volume_change: Option<f64>,
+    /// Of the person, where the model has measurements.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) girths: Vec<Girth>,
 }
 
 #[derive(Debug, Serialize)]
@@ -92,6 +96,7 @@ pub(crate) fn gather(
     stacks: &[NamedStack],
     moments: &[Measured],
     cooks: &SlowCooks,
+    girths: &Girths,
 ) -> Vec<Series> {
     let Some(first) = stacks.first() else {
         return Vec::new();
@@ -102,10 +107,13 @@ pub(crate) fn gather(
         .map(|stack| {
             let document = stack.document(own);
             let mut measurer = Measurer::new(own, first, cooks);
-            let combined: Vec<Combined> = moments
+            let (combined, girths): (Vec<Combined>, Vec<Vec<Girth>>) = moments
                 .iter()
-                .map(|m| measurer.combined(&document, m.posed.at()))
-                .collect();
+                .map(|m| {
+                    let combined = measurer.combined(&document, m.posed.at());
+                    (combined, girths.in_pose(&document, measurer.evaluator()))
+                })
+                .unzip();
             let worst = Metric::ALL
                 .into_iter()
                 .filter_map(|m| worst_of(m, &combined, moments, own, &mut places))
@@ -126,7 +134,8 @@ pub(crate) fn gather(
                 moments: combined
                     .iter()
                     .zip(moments)
-                    .map(|(c, m)| Numbers {
+                    .zip(girths)
+                    .map(|((c, m), girths)| Numbers {
                         time: m.time_secs,
                         metrics: c
                             .metrics
@@ -138,6 +147,7 @@ pub(crate) fn gather(
                             .collect(),
                         folded_faces: c.folded_faces,
                         volume_change: c.volume_change,
+                        girths,
                     })
                     .collect(),
                 document,

@@ -3,6 +3,7 @@
 use super::gather::{Series, Worst};
 use super::made::Made;
 use crate::deform::diagnostics::Metric;
+use crate::finding::trimmed;
 
 /// The head of a column.
 pub(crate) struct Column {
@@ -106,11 +107,41 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
             0,
         ),
     }));
+    girths(series, &mut columns, &mut by_column);
     made(series, &mut columns, &mut by_column);
     let rows = (0..series.len())
         .map(|i| by_column.iter().map(|c| c[i].clone()).collect())
         .collect();
     (columns, rows)
+}
+
+/// The largest change of each girth of the person over all frames.
+fn girths(series: &[Series], columns: &mut Vec<Column>, by_column: &mut Vec<Vec<Cell>>) {
+    let first = series.first().and_then(|s| s.moments.first());
+    for (i, girth) in first.iter().flat_map(|m| &m.girths).enumerate() {
+        columns.push(Column {
+            label: format!("Girth of {} at {} %", girth.bone, trimmed(100.0 * girth.at)),
+            unit: "%",
+            about: "The largest change of the girth from the rest pose, normal to the bone.",
+        });
+        // One frame in which the skin is open is not the best.
+        let change = |s: &Series| {
+            let changes = s.moments.iter().map(|m| m.girths.get(i)?.change());
+            let changes: Option<Vec<f64>> = changes.collect();
+            changes?
+                .into_iter()
+                .reduce(|a, b| if b.abs() > a.abs() { b } else { a })
+        };
+        let changes: Vec<Option<f64>> = series.iter().map(change).collect();
+        let sizes: Vec<Option<f32>> = changes
+            .iter()
+            .map(|c| Some(c.as_ref()?.abs() as f32))
+            .collect();
+        by_column.push(cells(&sizes, true, |i| match changes[i] {
+            Some(change) => (format!("{:+.2}", 100.0 * change), 0),
+            None => ("open".into(), 0),
+        }));
+    }
 }
 
 /// What the artist had to make for each stack, where any stack needs something.

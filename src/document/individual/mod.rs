@@ -4,7 +4,7 @@
 //! points, joints, inverse bind matrices. [`IndividualShape::of`] makes another document of it, which shares the weights, the
 //! stack, the samples, clips and poses of the first one as far as they are equal. It is shown and exported, and never edited,
 //! so that the template cannot change by it: edits go to the document, and are of both bodies. A what-if ([`Person::WhatIf`]) is
-//! a second table for the same template, to compare with; it is never exported.
+//! a second table for the same template, to compare with; the window never exports it.
 //!
 //! Invariant: the same template and table give the same bits; without rows the template itself.
 

@@ -1,0 +1,227 @@
+//! Girths of a posed person, against the length of the plane's section through the posed triangles; and the body that a
+//! command is about.
+
+use crate::cli::{asset, done, fails, text};
+use glam::DVec3;
+use serde_json::Value;
+use sinew::document::Document;
+use sinew::evaluate::Evaluator;
+use sinew::io::{open_any, project};
+use sinew::task::Task;
+use sinew::twin::FitOptions;
+use std::path::{Path, PathBuf};
+
+/// Where the girths of the forearm are measured.
+const SITES: [f64; 3] = [0.25, 0.5, 0.75];
+
+/// The sample arm with a girth of its forearm at each of [`SITES`], as a project in `folder`.
+fn measured_arm(folder: &Path) -> PathBuf {
+    let arm = asset("arm");
+    let json: Value = serde_json::from_str(&done(&["body", &arm, "--template", "--json"])).unwrap();
+    let bones = json["bones"].as_array().unwrap();
+    let forearm = bones.iter().find(|b| b["bone"] == "forearm").unwrap();
+    let mut rows = String::from("kind,bone,value,at\n");
+    for (at, factor) in SITES.into_iter().zip([1.25, 1.2, 1.25]) {
+        let girth = forearm["girth"][at.to_string()].as_f64().unwrap();
+        rows += &format!("girth,forearm,{},{at}\n", girth * factor);
+    }
+    let (csv, project) = (folder.join("m.csv"), folder.join("p.ron"));
+    std::fs::write(&csv, rows).unwrap();
+    let (csv, out) = (text(&csv), text(&project));
+    done(&[
+        "body",
+        &arm,
+        "--measure",
+        csv,
+        "--taper",
+        "--sides",
+        "own",
+        "--out",
+        out,
+    ]);
+    project
+}
+
+/// The length of the section of a plane through all triangles.
+fn section(document: &Document, points: &[DVec3], centre: DVec3, normal: DVec3) -> f64 {
+    let mesh = document.meshes().values().next().unwrap();
+    let triangles = mesh.geometry.topology().triangles.iter();
+    let height = |p: u32| (points[p as usize] - centre).dot(normal);
+    let cut = |t: &[u32; 3]| {
+        let edges = [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])];
+        let crossed = edges
+            .into_iter()
+            .filter(|&(a, b)| (height(a) < 0.0) != (height(b) < 0.0));
+        let at = crossed.map(|(a, b)| {
+            let s = height(a) / (height(a) - height(b));
+            points[a as usize].lerp(points[b as usize], s)
+        });
+        let ends: Vec<DVec3> = at.collect();
+        if ends.len() == 2 {
+            ends[0].distance(ends[1])
+        } else {
+            0.0
+        }
+    };
+    triangles.map(cut).sum()
+}
+
+#[test]
+fn posed_girths_are_the_section_through_the_posed_skin() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = open_any(&measured_arm(folder.path()), &Task::new())
+        .unwrap()
+        .document;
+    let table = template.individual().unwrap().clone();
+    let made = template.individualised(&table.rows, &table.options, &Task::new());
+    let document = made.unwrap().document;
+    let (tapes, meshes) = document.tapes(&table.rows, &table.options).unwrap();
+    assert_eq!((tapes.tapes.len(), meshes.len()), (3, 1));
+    let body = document.body().unwrap();
+    let rest = document.rest_pose().world_matrices(document.skeleton());
+    let clip = document
+        .clips()
+        .values()
+        .find(|clip| clip.name == "Bend")
+        .unwrap();
+    let mut evaluator = Evaluator::for_shapes();
+    let mut most = 0.0_f64;
+    for time in [0.0, 0.4, 1.0, 1.2] {
+        evaluator.evaluate(&document, &document.pose_of_clip(clip, time));
+        let id = *document.instances().keys().next().unwrap();
+        let posed = evaluator.plan(id).unwrap().positions();
+        let points: Vec<DVec3> = posed.iter().map(|p| p.as_dvec3()).collect();
+        let found = tapes.girths(evaluator.world(), &[&points]);
+        for ((tape, found), wanted_at) in tapes.tapes.iter().zip(found).zip(SITES) {
+            assert_eq!(tape.at, wanted_at);
+            let moved = evaluator.world()[tape.joint.get()] * rest[tape.joint.get()].inverse();
+            let line = body.line(tape.joint);
+            let centre = moved.transform_point3(line.head.lerp(line.tail, tape.at));
+            let wanted = section(
+                &document,
+                &points,
+                centre,
+                moved.transform_vector3(line.axis()),
+            );
+            let found = found.unwrap();
+            assert!(
+                (found / wanted - 1.0).abs() < 1e-9,
+                "{time} s at {}: {found} {wanted}",
+                tape.at
+            );
+            let change = found / tape.rest - 1.0;
+            // The weights blend up to a quarter of the forearm: beyond it the skin is rigid.
+            if tape.at > 0.7 || time == 0.0 {
+                assert!(change.abs() < 1e-5, "{time} s at {}: {change}", tape.at);
+            }
+            most = most.max(change.abs());
+        }
+    }
+    assert!(most > 1e-3, "the elbow changes no girth: {most}");
+    // What is not finite has no girth.
+    let nowhere = vec![DVec3::NAN; document.meshes()[&meshes[0]].geometry.n_points()];
+    assert_eq!(tapes.girths(&rest, &[&nowhere]), [None; 3]);
+    let none = document.tapes(&[], &FitOptions::default()).unwrap().0;
+    assert!(none.tapes.is_empty());
+}
+
+#[test]
+fn commands_are_about_the_body_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let measured = measured_arm(folder.path());
+    let (measured, arm) = (text(&measured), asset("arm"));
+    let skin = |file: &str, body: &[&str]| -> Vec<f32> {
+        let out = at("points.npy");
+        let mut args = vec![
+            "skin",
+            file,
+            "--clip",
+            "Bend",
+            "--time",
+            "1",
+            "--out",
+            text(&out),
+        ];
+        args.extend(body);
+        done(&args);
+        let npy = std::fs::read(&out).unwrap();
+        let numbers = npy[10 + usize::from(npy[8]) + 256 * usize::from(npy[9])..].chunks(4);
+        numbers
+            .map(|n| f32::from_le_bytes(n.try_into().unwrap()))
+            .collect()
+    };
+    let is_near = |a: &[f32], b: &[f32]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6)
+    };
+    let template = skin(&arm, &[]);
+    assert!(skin(measured, &["--body", "template"]) == template);
+    let individual = skin(measured, &["--body", "individual"]);
+    assert!(!is_near(&individual, &template));
+    // The same as the file of the body.
+    let glb = at("x.glb");
+    done(&["body", measured, "--out", text(&glb)]);
+    assert!(is_near(&skin(text(&glb), &[]), &individual));
+    let other = at("y.glb");
+    let export = [
+        "export",
+        measured,
+        "--body",
+        "individual",
+        "--correct",
+        "none",
+        "--out",
+    ];
+    done(&[&export[..], &[text(&other)]].concat());
+    assert!(is_near(&skin(text(&other), &[]), &individual));
+    // Without the flag it is the body that the window shows.
+    let shows = at("shown.ron");
+    let mut document = open_any(Path::new(measured), &Task::new())
+        .unwrap()
+        .document;
+    document.session_mut().shows_individual = true;
+    project::save(&document, &shows, &Task::new()).unwrap();
+    assert!(skin(measured, &[]) == template);
+    assert!(skin(text(&shows), &[]) == individual);
+    assert!(skin(text(&shows), &["--body", "template"]) == template);
+
+    let report = at("report");
+    let compare = [
+        "compare",
+        measured,
+        "--body",
+        "individual",
+        "--clip",
+        "Bend",
+        "--rate",
+        "5",
+        "--methods",
+        "lbs,dqs",
+    ];
+    done(&[&compare[..], &["--out", text(&report)]].concat());
+    let numbers = std::fs::read(report.join("numbers.json")).unwrap();
+    let numbers: Value = serde_json::from_slice(&numbers).unwrap();
+    let girths = numbers[0]["moments"][5]["girths"].as_array().unwrap();
+    assert_eq!(girths.len(), 3);
+    let (rest, posed) = (&girths[2]["rest"], &girths[2]["posed"]);
+    let off = posed.as_f64().unwrap() / rest.as_f64().unwrap() - 1.0;
+    assert!(off.abs() < 1e-5, "{off}");
+    let page = std::fs::read_to_string(report.join("index.html")).unwrap();
+    assert!(page.contains("Girth of forearm at 75 %"));
+
+    let why = fails(
+        &[
+            "skin",
+            &arm,
+            "--body",
+            "what-if",
+            "--out",
+            text(&at("z.npy")),
+        ],
+        1,
+    );
+    assert!(
+        why.contains("--body what-if: the project has no measurements for it."),
+        "{why}"
+    );
+}
