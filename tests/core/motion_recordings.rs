@@ -443,6 +443,29 @@ fn foot_contacts_are_changed_by_hand_held_and_undone() {
     h.settle();
     assert_eq!(h.editor.contacts_of(FIRST).unwrap(), found);
     assert_eq!(keys(&h), before);
+    // Keyframes that were edited are not replaced without a word, neither now nor after saving; undo brings them back.
+    let is_said = |h: &EditorHarness| {
+        h.last_notice()
+            .contains("that you edited in \"walker\" were replaced")
+    };
+    assert!(!is_said(&h), "{}", h.last_notice());
+    let time = before.channels[0].times[0];
+    h.editor.delete_keys_at(time, None);
+    let edited = keys(&h);
+    assert_ne!(edited, before);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edited.ron");
+    h.editor.save_as(&path);
+    h.settle();
+    let mut again = EditorHarness::on(OpenRequest::Path(path));
+    for h in [&mut h, &mut again] {
+        h.editor
+            .set_contacts(FIRST, Some([vec![[0.1, 0.4]], Vec::new()]));
+        h.settle();
+        assert!(is_said(h), "{}", h.last_notice());
+        h.editor.undo();
+        assert_eq!(keys(h), edited);
+    }
     // What has no clip has no contacts.
     let none = RecordingId(9);
     assert!(h.editor.contacts_of(none).is_none());

@@ -6,7 +6,7 @@ use crate::document::{ClipId, Edit};
 use crate::editor::clusters::free_recording_name;
 use crate::evaluate::JobError;
 use crate::io::motion_source::ReadMotion;
-use crate::motion::retarget::{BodyMotion, MotionSettings};
+use crate::motion::retarget::{BodyMotion, MotionSettings, fingerprint};
 use crate::motion::roles::FoundBy;
 use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
@@ -133,6 +133,7 @@ impl Editor {
         let own = self.clip_of_motion(adding);
         let own = own.and_then(|id| Some((id, self.document.clips().get(&id)?.name.clone())));
         let is_again = own.is_some();
+        let replaces_edits = before.is_none() && self.has_edited_clip(adding);
         let (id, name) = own.unwrap_or_else(|| {
             let name = self.free_name(&added.baked.clip.name);
             let name = if name.is_empty() {
@@ -180,11 +181,30 @@ impl Editor {
             adding.revision = revision;
             adding.result = Some(Arc::new(added));
         }
+        if replaces_edits {
+            self.notify(format!(
+                "The keyframes that you edited in \"{name}\" were replaced. Undo brings them back."
+            ));
+        }
         if is_first && !is_again {
             self.notify(format!(
                 "\"{name}\" moves the character. Press Space to play it."
             ));
         }
+    }
+
+    /// Whether the clip of the motion's recording is no longer as it was made.
+    fn has_edited_clip(&self, adding: &AddingMotion) -> bool {
+        let item = adding
+            .recording
+            .and_then(|id| self.document.recordings().get(&id));
+        let motion = item.and_then(|item| item.motion.as_ref());
+        let known = motion.and_then(|motion| motion.baked);
+        let clip = self
+            .clip_of_motion(adding)
+            .and_then(|id| self.document.clips().get(&id));
+        clip.zip(known)
+            .is_some_and(|(clip, known)| fingerprint(clip) != known)
     }
 
     /// The recording of a motion with its settings and its clip; `None` for the clip of a project.
@@ -214,6 +234,7 @@ impl Editor {
             settings: adding.settings.clone(),
             feet: added.feet_secs(),
             clip: Some(clip),
+            baked: Some(fingerprint(&added.baked.clip)),
         }));
         let id = adding
             .recording

@@ -78,6 +78,9 @@ pub(super) struct MotionOfRecording {
     feet: FeetSecs,
     #[serde(skip_serializing_if = "Option::is_none")]
     clip: Option<u32>,
+    /// The fingerprint of the clip's keyframes, as they were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baked: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -125,6 +128,7 @@ impl From<&BodyMotion> for MotionOfRecording {
             tolerance: Some(bake.tolerance).filter(|t| *t != BakeOptions::default().tolerance),
             feet: motion.feet.clone(),
             clip: motion.clip.map(|clip| clip.0),
+            baked: motion.baked,
         }
     }
 }
@@ -165,6 +169,7 @@ impl From<MotionOfRecording> for BodyMotion {
             },
             feet: entry.feet,
             clip: entry.clip.map(ClipId),
+            baked: entry.baked,
         }
     }
 }
@@ -180,6 +185,7 @@ mod tests {
         assert_eq!(text, "()");
         motion.take = "Walk".into();
         motion.clip = Some(ClipId(3));
+        motion.baked = Some(u64::MAX);
         motion.feet = [vec![[0.1, 0.4]], vec![]];
         let settings = &mut motion.settings;
         settings.positions = crate::motion::bvh::Positions::Add;
