@@ -5,7 +5,7 @@
 //! real, its GL context is windowless; a thread sends VMC packets over the loopback.
 
 use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType};
-use sinew::editor::live::LiveKind;
+use sinew::editor::live::{LiveKind, LiveMotion};
 use sinew::io::gltf_build;
 use sinew::sample::{SampleKind, sample};
 use std::net::UdpSocket;
@@ -42,7 +42,7 @@ fn main() {
     window.picture("bench");
     let editor = window.harness.state_mut().editor_mut();
     editor.listen(LiveKind::Vmc, 0, false);
-    let port = editor.live().and_then(|live| live.address());
+    let port = editor.live().and_then(LiveMotion::address);
     let port = port.expect("it listens").port();
 
     let performer = Sender::new(port, RATE);
