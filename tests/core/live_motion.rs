@@ -370,7 +370,7 @@ fn a_calibration_is_offered_where_the_body_begins_far_from_a_t_pose() {
         let said = h
             .notices
             .iter()
-            .filter(|n| n.text.contains("Calibrate it in the Motion panel"));
+            .filter(|n| n.text.contains("calibrate it in the Motion panel"));
         assert_eq!(said.count(), usize::from(is_far));
         if is_far {
             assert!(offer(&h).unwrap() > 35.0);
