@@ -5,7 +5,7 @@ use crate::deform::BodyChoice;
 use crate::document::Document;
 use std::collections::BTreeMap;
 
-/// The bodies that views ask for ([`StackChoice::Body`]).
+/// The bodies that views ask for ([`crate::deform::StackChoice::Body`]).
 pub type BodyMap = BTreeMap<BodyChoice, ShownBody>;
 
 /// A body that a view asks for.
