@@ -10,6 +10,8 @@ const N_SECTIONS: usize = 200;
 const ACROSS: f64 = 0.01;
 /// The head and the shoulders are wider than the neck by this factor.
 const WIDER: f64 = 1.08;
+/// A neck is narrower by this factor than the head below the brim of a hat.
+const MUCH_NARROWER: f64 = 0.8;
 /// The smallest and the largest height of a head with its neck, as fractions of the height.
 const HEAD: [f64; 2] = [0.08, 0.6];
 /// The height of the crotch as a fraction of that of the neck: the smallest and the largest, and that of the canon.
@@ -152,30 +154,39 @@ impl Loops {
     }
 }
 
-/// The section of the neck: from the top, the first that is narrower than the head above it and the shoulders below.
+/// The section of the neck: from the top, the first that is narrower than what is above it and the shoulders below; a much
+/// narrower one that follows is the neck, and the first was below the brim of a hat.
 fn neck(widths: &[Option<f64>]) -> Option<usize> {
     let n = widths.len();
     let size = |count: f64| (count * n as f64) as usize;
     let [least, most] = HEAD.map(size);
+    let mut necks: Vec<(usize, f64)> = Vec::new();
     let mut found: Option<(usize, f64)> = None;
-    let mut head = 0.0f64;
+    let mut above = 0.0f64;
     for k in (n.saturating_sub(most)..n).rev() {
         let Some(width) = widths[k] else {
             continue;
         };
         let is_below_head = n - k >= least;
         match found {
-            // It widens again: shoulders.
-            Some((at, narrow)) if width > WIDER * narrow => return Some(middle_of(widths, at)),
+            // It widens again.
+            Some((at, narrow)) if width > WIDER * narrow => {
+                necks.push((at, narrow));
+                (found, above) = (None, width);
+            }
             Some((_, narrow)) if width < narrow => found = Some((k, width)),
-            None if is_below_head && width * WIDER < head => found = Some((k, width)),
+            None if is_below_head && width * WIDER < above => found = Some((k, width)),
             _ => {}
         }
         if found.is_none() {
-            head = head.max(width);
+            above = above.max(width);
         }
     }
-    None
+    let neck = necks.into_iter().reduce(|neck, next| {
+        let is_brow = next.1 < MUCH_NARROWER * neck.1;
+        if is_brow { next } else { neck }
+    });
+    Some(middle_of(widths, neck?.0))
 }
 
 /// The middle of the sections around `at` that are as narrow.
@@ -221,6 +232,22 @@ mod tests {
             assert!((found - (chin - 0.02)).abs() < 0.012, "{found} of {chin}");
             assert_eq!(crotch(&widths), Some(60));
         }
+        // A brim: the head below it widens at the ears, and the neck is narrower. A waist is not.
+        let hat = sections(|y| {
+            let width = match y {
+                y if y > 0.95 => 0.06,
+                y if y > 0.93 => 0.2,
+                y if y > 0.91 => 0.085,
+                y if y > 0.86 => 0.1,
+                y if y > 0.82 => 0.05,
+                y if y > 0.65 => 0.2,
+                y if y > 0.55 => 0.045,
+                _ => 0.15,
+            };
+            (y > 0.47).then_some(width)
+        });
+        let found = neck(&hat).unwrap() as f64 / N_SECTIONS as f64;
+        assert!((found - 0.84).abs() < 0.012, "{found}");
         // Neither head nor shoulders.
         assert_eq!(neck(&sections(|_| Some(0.2))), None);
         assert_eq!(neck(&sections(|y| Some(1.0 - y))), None);
