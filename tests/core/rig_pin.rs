@@ -229,6 +229,41 @@ fn a_bone_lets_go_where_its_place_is_out_of_reach() {
     );
 }
 
+/// Without a blend the place is reached at once; a clip that starts later is held in its own times.
+#[test]
+fn a_pin_without_a_blend_holds_in_a_late_clip() {
+    let mut before = moving_tube();
+    with_clip(&mut before, |clip| {
+        for channel in &mut clip.channels {
+            channel.times = channel.times.iter().map(|t| t + 5.0).collect();
+        }
+    });
+    let request = Pin {
+        ease: 0.0,
+        ..pin([5.2, 5.6], 5.3)
+    };
+    let mut after = before.clone();
+    let (made, _) = done(&mut after, &Operation::Pin(request));
+    assert_eq!(made.notes[0], "“end” stays in place from 5.20 s to 5.60 s.");
+    let place = at(&before, END, 5.3).0;
+    let size = diagonal(&before);
+    for k in 0..=40 {
+        let time = 5.2 + 0.01 * f64::from(k);
+        assert!(
+            at(&after, END, time).0.distance(place) < 1e-3 * size,
+            "{time}"
+        );
+    }
+    // No keyframe is added farther from the range than its shortest step.
+    for time in [5.0, 5.1, 5.19, 5.61, 5.7, 6.0] {
+        for joint in [ROOT, MIDDLE, END] {
+            let (was, now) = (at(&before, joint, time), at(&after, joint, time));
+            assert!(was.0.distance(now.0) < 1e-5 * size, "{joint:?} at {time}");
+            assert!(was.1.abs_diff_eq(now.1, 1e-5), "{joint:?} at {time}");
+        }
+    }
+}
+
 /// A place that it only passes is not held.
 #[test]
 fn a_pin_has_a_duration() {
