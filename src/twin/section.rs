@@ -3,7 +3,7 @@
 use super::body::{Body, Shape};
 use super::bones::BoneLine;
 use crate::skeleton::JointId;
-use glam::{DAffine3, DVec3};
+use glam::DVec3;
 use std::collections::HashMap;
 
 /// A plane across a bone.
@@ -21,14 +21,6 @@ impl Cut {
         let normal = line.axis();
         let centre = line.head + (line.tail - line.head) * at;
         (normal != DVec3::ZERO).then_some(Self { centre, normal })
-    }
-
-    /// The plane that moves with a bone: it stays normal to it. The normal is zero where the bone has no length.
-    pub(super) fn moved(&self, by: &DAffine3) -> Self {
-        Self {
-            centre: by.transform_point3(self.centre),
-            normal: by.transform_vector3(self.normal).normalize_or_zero(),
-        }
     }
 }
 
@@ -60,17 +52,59 @@ impl Sleeve {
         }
     }
 
-    /// The perimeter of the closed curve that winds round the axis, of several the nearest; `points`: of each mesh.
+    /// The perimeter of [`Sleeve::curve`].
     pub(super) fn girth(&self, points: &[&[DVec3]], cut: Cut) -> Option<f64> {
-        let meshes = self.triangles.iter().zip(points);
-        let loops = meshes.flat_map(|(triangles, points)| closed_loops(triangles, points, cut));
-        let round = loops.filter(|curve| winds_round(curve, cut));
-        let nearest = round.map(|curve| (distance(&curve, cut.centre), perimeter(&curve)));
-        let nearest = nearest.fold(None, |best: Option<(f64, f64)>, found| match best {
-            Some(best) if best.0 <= found.0 => Some(best),
-            _ => Some(found),
+        let curve = self.curve(points, cut)?;
+        Some(perimeter(&curve.places(points[curve.mesh])))
+    }
+
+    /// The closed curve that winds round the axis, of several the nearest; `points`: of each mesh.
+    pub(super) fn curve(&self, points: &[&[DVec3]], cut: Cut) -> Option<SkinCurve> {
+        let meshes = self.triangles.iter().zip(points).enumerate();
+        let loops = meshes.flat_map(|(mesh, (triangles, points))| {
+            let loops = closed_loops(triangles, points, cut).into_iter();
+            loops.map(move |crossings| SkinCurve { mesh, crossings })
         });
-        nearest.map(|(_, girth)| girth)
+        let round = loops.filter_map(|curve| {
+            let places = curve.places(points[curve.mesh]);
+            winds_round(&places, cut).then(|| (distance(&places, cut.centre), curve))
+        });
+        let nearest = round.reduce(|best, found| if best.0 <= found.0 { best } else { found });
+        nearest.map(|(_, curve)| curve)
+    }
+}
+
+/// A closed curve on the skin.
+#[derive(Clone, Debug)]
+pub(super) struct SkinCurve {
+    /// The mesh that it lies on, by its place in the body.
+    pub(super) mesh: usize,
+    crossings: Vec<Crossing>,
+}
+
+/// Where a curve crosses an edge of triangles.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    edge: (u32, u32),
+    /// 0 at the first point of the edge, 1 at the second.
+    at: f64,
+}
+
+impl SkinCurve {
+    /// Its corners; `points`: of its mesh.
+    fn places(&self, points: &[DVec3]) -> Vec<DVec3> {
+        let place = |crossing: &Crossing| {
+            let (a, b) = crossing.edge;
+            let (a, b) = (points[a as usize], points[b as usize]);
+            a + (b - a) * crossing.at
+        };
+        self.crossings.iter().map(place).collect()
+    }
+
+    /// Its length where the skin has these points, metres; `None` where one is not finite.
+    pub(super) fn length(&self, points: &[DVec3]) -> Option<f64> {
+        let length = perimeter(&self.places(points));
+        length.is_finite().then_some(length)
     }
 }
 
@@ -103,10 +137,10 @@ fn winds_round(curve: &[DVec3], cut: Cut) -> bool {
 
 /// The closed curves in which a plane meets triangles; points on the plane count as above it, so that every crossing is
 /// inside an edge.
-fn closed_loops(triangles: &[[u32; 3]], points: &[DVec3], cut: Cut) -> Vec<Vec<DVec3>> {
+fn closed_loops(triangles: &[[u32; 3]], points: &[DVec3], cut: Cut) -> Vec<Vec<Crossing>> {
     let height = |p: u32| (points[p as usize] - cut.centre).dot(cut.normal);
     let mut nodes: HashMap<(u32, u32), usize> = HashMap::new();
-    let mut places: Vec<DVec3> = Vec::new();
+    let mut crossings: Vec<Crossing> = Vec::new();
     let mut segments: Vec<[usize; 2]> = Vec::new();
     for t in triangles {
         let heights = t.map(height);
@@ -122,10 +156,12 @@ fn closed_loops(triangles: &[[u32; 3]], points: &[DVec3], cut: Cut) -> Vec<Vec<D
             }
             let key = (t[i].min(t[j]), t[i].max(t[j]));
             ends[n] = *nodes.entry(key).or_insert_with(|| {
-                let (a, b) = (points[key.0 as usize], points[key.1 as usize]);
                 let (ha, hb) = (height(key.0), height(key.1));
-                places.push(a + (b - a) * (ha / (ha - hb)));
-                places.len() - 1
+                crossings.push(Crossing {
+                    edge: key,
+                    at: ha / (ha - hb),
+                });
+                crossings.len() - 1
             });
             n += 1;
         }
@@ -134,7 +170,7 @@ fn closed_loops(triangles: &[[u32; 3]], points: &[DVec3], cut: Cut) -> Vec<Vec<D
         }
     }
     // The segments at each crossing: two on a closed surface.
-    let mut at: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
+    let mut at: Vec<Vec<usize>> = vec![Vec::new(); crossings.len()];
     for (s, ends) in segments.iter().enumerate() {
         for end in ends {
             at[*end].push(s);
@@ -147,9 +183,9 @@ fn closed_loops(triangles: &[[u32; 3]], points: &[DVec3], cut: Cut) -> Vec<Vec<D
             continue;
         }
         let [start, mut now] = segments[first];
-        let mut curve = vec![places[start]];
+        let mut curve = vec![crossings[start]];
         while now != start {
-            curve.push(places[now]);
+            curve.push(crossings[now]);
             let Some(&next) = at[now].iter().find(|s| !used[**s]) else {
                 break;
             };

@@ -496,6 +496,10 @@ fn a_change_of_contacts_meets_other_edits() {
     assert_eq!(settings.bake.contacts, Some(feet));
     assert!(h.editor.contacts_of(FIRST).unwrap()[1].is_empty());
     assert_eq!(h.editor.free_feet(FIRST), None);
+    // Where the clip was made before the stamp came, the stamp is the newest step.
+    if label(&h) != "Change foot contacts · walker" {
+        h.editor.undo();
+    }
     // An undo ends the next change: it takes nothing from what can be redone.
     h.editor
         .set_contacts(FIRST, Some([Vec::new(), vec![[0.2, 0.6]]]));

@@ -22,7 +22,7 @@ pub(crate) struct Girth {
     pub(crate) at: f64,
     /// At rest, metres.
     pub(crate) rest: f64,
-    /// Metres; `null`: the skin is not closed there.
+    /// Metres; `null`: a position is not finite.
     pub(crate) posed: Option<f64>,
 }
 
@@ -58,7 +58,7 @@ impl Girths {
             || vec![None; tapes.len()],
             |points| {
                 let points: Vec<&[DVec3]> = points.iter().map(Vec::as_slice).collect();
-                self.tapes.girths(evaluator.world(), &points)
+                self.tapes.girths(&points)
             },
         );
         let girth = |(tape, posed): (&crate::twin::Tape, Option<f64>)| Girth {

@@ -122,9 +122,8 @@ fn girths(series: &[Series], columns: &mut Vec<Column>, by_column: &mut Vec<Vec<
         columns.push(Column {
             label: format!("Girth of {} at {} %", girth.bone, trimmed(100.0 * girth.at)),
             unit: "%",
-            about: "The largest change of the girth from the rest pose, normal to the bone.",
+            about: "The largest change from the rest pose of the length of a tape that was laid round the skin there.",
         });
-        // One frame in which the skin is open is not the best.
         let change = |s: &Series| {
             let changes = s.moments.iter().map(|m| m.girths.get(i)?.change());
             let changes: Option<Vec<f64>> = changes.collect();
@@ -139,7 +138,7 @@ fn girths(series: &[Series], columns: &mut Vec<Column>, by_column: &mut Vec<Vec<
             .collect();
         by_column.push(cells(&sizes, true, |i| match changes[i] {
             Some(change) => (format!("{:+.2}", 100.0 * change), 0),
-            None => ("open".into(), 0),
+            None => ("-".into(), 0),
         }));
     }
 }
