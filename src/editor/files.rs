@@ -11,6 +11,7 @@ use crate::io::project::ProjectError;
 use crate::io::{
     FileStamp, OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample,
 };
+use crate::math::Camera;
 use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -342,8 +343,9 @@ impl Editor {
         let is_from_project = opened.is_project;
         self.set_document(opened.document, opened.findings, project);
         self.stamps = opened.stamps;
-        // A project restores its own view; a model is framed.
-        self.frame_when_shown = !is_from_project;
+        // A project restores its own view; a model is framed, and so is a project that the command line made.
+        let has_view = self.document.session().camera != Camera::default();
+        self.frame_when_shown = !is_from_project || !has_view;
         match request {
             OpenRequest::Autosave(path)
             | OpenRequest::Relink {

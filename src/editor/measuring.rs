@@ -14,6 +14,8 @@ struct Subject {
     model: u64,
     revision: u64,
     clip: Option<ClipId>,
+    /// The body on screen.
+    body: u64,
 }
 
 /// The measurement that is shown and the one under way.
@@ -34,12 +36,12 @@ impl Measuring {
 }
 
 impl Editor {
-    /// Measures volume and bulge over the clip on screen, or in the current pose, in the background. Restarts a
+    /// Measures volume and bulge of the body on screen over the clip, or in the current pose, in the background. Restarts a
     /// measurement under way.
     pub fn measure_volume(&mut self) {
         self.cancel_measuring();
         let subject = self.volume_subject();
-        let document = self.document.clone();
+        let document = self.shown_body();
         let fps = document.session().playback.fps;
         let work = move |task: &Task| study(&document, fps, task);
         let job = self.lane.submit(EditorJob::Volume, "Measure volume", work);
@@ -64,7 +66,7 @@ impl Editor {
         self.measuring.shown.as_ref().map(|(_, study)| study)
     }
 
-    /// Whether the model was edited, or another clip chosen, since the measurement.
+    /// Whether the model was edited, or another clip or body chosen, since the measurement.
     pub fn is_volume_stale(&self) -> bool {
         let shown = self.measuring.shown.as_ref();
         shown.is_some_and(|(subject, _)| *subject != self.volume_subject())
@@ -89,6 +91,7 @@ impl Editor {
             model: self.model_serial,
             revision: self.history.revision(),
             clip: self.document.session().playback.clip,
+            body: self.body_key(),
         }
     }
 }

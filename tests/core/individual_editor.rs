@@ -9,7 +9,7 @@ use sinew::document::{Document, Edit, IndividualShape, MeshId, Person};
 use sinew::editor::exporting::Correction;
 use sinew::editor::{OpenRequest, ScanOptions};
 use sinew::evaluate::{Difference, Evaluator, ViewId};
-use sinew::io::open_any;
+use sinew::io::{open_any, project};
 use sinew::skeleton::JointId;
 use sinew::task::Task;
 use sinew::twin::scan::Align;
@@ -98,10 +98,21 @@ fn the_individual_is_shown_exported_and_undone() {
         (height(&h) - before).abs() < 1e-6,
         "the template is shown until it is asked for"
     );
+    let volume = |h: &mut EditorHarness| {
+        h.editor.measure_volume();
+        h.settle();
+        assert!(!h.editor.is_volume_stale());
+        h.editor.volume_study().unwrap().whole.rest
+    };
+    let before_m3 = volume(&mut h);
     h.editor.show_individual(true);
     h.settle();
     assert!(h.editor.shows_individual());
     let tall = height(&h);
+    // Its volume is measured, not the template's.
+    assert!(h.editor.is_volume_stale());
+    let volume = volume(&mut h);
+    assert!(volume > 1.05 * before_m3, "{volume} {before_m3}");
     assert!(
         (f64::from(tall) - report.height[1]).abs() < 1e-3,
         "{tall} {:?}",
@@ -586,4 +597,24 @@ fn hidden_meshes_are_left_out_of_a_comparison_with_a_scan() {
         Some(scan) => assert!(scan.accuracy.body.n < all),
         None => assert!(ids.len() == 1 && h.editor.scan_failure().is_some()),
     }
+}
+
+#[test]
+fn a_project_of_the_command_line_is_framed_and_a_saved_view_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made.ron");
+    let document = open_any("assets/mannequin.glb".as_ref(), &Task::new())
+        .unwrap()
+        .document;
+    project::save(&document, &path, &Task::new()).unwrap();
+    let open = || EditorHarness::on(OpenRequest::Path(path.clone()));
+    let camera = |h: &EditorHarness| h.editor.document().session().camera;
+    let mut h = open();
+    assert_ne!(camera(&h), document.session().camera);
+    let model = EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()));
+    assert_eq!(camera(&h), camera(&model));
+    h.editor.camera_mut().yaw += 0.5;
+    h.editor.save_as(&path);
+    h.settle();
+    assert_eq!(camera(&open()), camera(&h));
 }

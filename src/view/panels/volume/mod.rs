@@ -111,7 +111,8 @@ fn state_ui(ui: &mut Ui, editor: &mut Editor) {
             }
         }
         if editor.is_volume_stale() {
-            let about = "The model or the clip changed after this measurement. Measure again.";
+            let about =
+                "The model, its body or the clip changed after this measurement. Measure again.";
             let icon = icons::ICON_WARNING.rich_text().size(14.0);
             ui.add(Label::new(icon).selectable(false));
             ui.add(Label::new("Out of date").selectable(false))
