@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Names: machine, exports, correctives, methods, skinning, kernels, and the benches edits, dabs, samples, suggestions,
-//! clusters, operations, selecting, frames. Each section begins with the date; the machine is written with every run.
+//! clusters, operations, selecting, frames. Each section begins with the date and the processor; the machine is written with every run.
 
 use figures::{
     CLUSTERS_HEADER, CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, PAGE,
@@ -43,6 +43,7 @@ fn main() {
     let sinew = Path::new(env!("CARGO_BIN_EXE_sinew"));
     let today = first_line("date", &["+%Y-%m-%d"]);
     write("machine", &machine(&today));
+    let when = format!("{today}, {}, {} threads", processor(), n_threads());
     if is_wanted("exports") {
         write("exports", &exports(sinew, EXPORTS_HEADER, &EXPORTS));
     }
@@ -56,18 +57,15 @@ fn main() {
     }
     if is_wanted("skinning") || is_wanted("kernels") {
         let rows = bench_rows(sinew);
-        write("skinning", &format!("{today}\n\n{}", skinning(&rows)));
-        write("kernels", &format!("{today}\n\n{}", kernels(&rows)));
+        write("skinning", &format!("{when}\n\n{}", skinning(&rows)));
+        write("kernels", &format!("{when}\n\n{}", kernels(&rows)));
     }
     for bench in BENCHES.into_iter().filter(|bench| is_wanted(bench)) {
         if bench == "frames" && !cfg!(feature = "gui-test") {
             println!("{bench}: left as it is, it needs --features gui-test");
             continue;
         }
-        write(
-            bench,
-            &format!("{today}\n\n```text\n{}```\n", output(bench)),
-        );
+        write(bench, &format!("{when}\n\n```text\n{}```\n", output(bench)));
     }
 }
 
@@ -92,15 +90,24 @@ fn first_line(program: &str, args: &[&str]) -> String {
     text.lines().next().unwrap_or("unknown").trim().to_owned()
 }
 
+/// What a file of the system says of `key`.
+fn field(file: &str, key: &str) -> String {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with(key));
+    let value = line.and_then(|line| line.split_once(':'));
+    value.map_or("unknown".to_owned(), |(_, value)| value.trim().to_owned())
+}
+
+fn processor() -> String {
+    field("/proc/cpuinfo", "model name")
+}
+
+fn n_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// The machine and the build, as a table.
 fn machine(today: &str) -> String {
-    let field = |file: &str, key: &str| {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let line = text.lines().find(|line| line.starts_with(key));
-        let value = line.and_then(|line| line.split_once(':'));
-        value.map_or("unknown".to_owned(), |(_, value)| value.trim().to_owned())
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let profile = if cfg!(debug_assertions) {
         "ci (optimised, with all checks)"
     } else {
@@ -108,8 +115,8 @@ fn machine(today: &str) -> String {
     };
     let rows = [
         ("date", today.to_owned()),
-        ("processor", field("/proc/cpuinfo", "model name")),
-        ("threads", threads.to_string()),
+        ("processor", processor()),
+        ("threads", n_threads().to_string()),
         ("memory", gibibytes(&field("/proc/meminfo", "MemTotal"))),
         ("system", first_line("uname", &["-sm"])),
         ("compiler", first_line("rustc", &["--version"])),
