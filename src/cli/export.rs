@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     };
     check_use(args)?;
     let mut loaded = load::load(&args.file)?;
-    args.body.apply(&mut loaded.document)?;
+    let body = args.body.apply(&mut loaded.document)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let mut options = ExportOptions {
         format,
@@ -51,6 +51,9 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     // Damage that was found on opening the model: the file has what is left.
     let damage = loaded.findings.iter();
     for finding in damage.filter(|f| f.severity == Severity::Error) {
+        writeln!(out, "{finding}")?;
+    }
+    for finding in &body.warnings {
         writeln!(out, "{finding}")?;
     }
     // What the export itself refuses, it says itself.

@@ -15,6 +15,9 @@ use std::process::ExitCode;
 #[derive(Serialize)]
 struct Report {
     file: String,
+    /// Whose measurements the body has; absent: the template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<&'static str>,
     /// The stack that the difference compares with.
     against: String,
     clip: Option<String>,
@@ -119,7 +122,7 @@ struct FrameMetric {
 
 pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let mut loaded = load::load(&args.file)?;
-    args.body.apply(&mut loaded.document)?;
+    let body = args.body.apply(&mut loaded.document)?;
     // The stack to compare with may be the project's own: copied before the flags change it.
     let own = loaded.document.clone();
     scene::apply_stack(&mut loaded.document, &args.stack)?;
@@ -142,6 +145,7 @@ pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, F
     let mut places = Places::default();
     let report = Report {
         file: args.file.display().to_string(),
+        body: body.name,
         against: args.against.name.clone(),
         clip: args.pose.clip.clone(),
         times: moments.iter().filter_map(|m| m.time_secs).collect(),
@@ -301,6 +305,9 @@ fn instance_report(
 
 fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     write!(out, "{}", report.file)?;
+    if let Some(body) = report.body {
+        write!(out, ", {body}")?;
+    }
     match (&report.clip, &report.times[..]) {
         (Some(clip), [first, .., last]) => writeln!(
             out,

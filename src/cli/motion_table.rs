@@ -45,7 +45,7 @@ pub(super) fn run(
     if args.valid {
         made.keep_valid();
     }
-    let bytes = made.to_file(table);
+    let bytes = made.to_bytes(table);
     output.write(&bytes).map_err(Failure::input)?;
     writeln!(
         out,

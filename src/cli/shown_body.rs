@@ -1,8 +1,10 @@
-//! The flag that chooses the body of a project with measurements.
+//! The flag that chooses the body of a file with measurements.
 
 use super::Failure;
-use crate::document::{Document, Person};
+use crate::document::{Document, MeshId, Person};
+use crate::finding::{Finding, Severity};
 use crate::task::Task;
+use crate::twin::Tape;
 use clap::{Args, ValueEnum};
 
 /// The body.
@@ -16,38 +18,56 @@ pub struct ShownBodyArgs {
 /// `--body`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BodyArg {
-    /// The model without measurements.
+    /// Without measurements.
     Template,
     /// With the measurements of the person.
     Individual,
-    /// With the changed measurements.
+    /// With those of the what-if.
     WhatIf,
 }
 
+/// The body that a document was given.
+#[derive(Default)]
+pub(crate) struct ShownBody {
+    /// `None`: the template.
+    pub(crate) name: Option<&'static str>,
+    /// What should be looked at.
+    pub(crate) warnings: Vec<Finding>,
+    /// The girths that were measured of the person, and the mesh of each.
+    pub(crate) tapes: Vec<(MeshId, Tape)>,
+}
+
 impl ShownBodyArgs {
-    /// Gives a document the chosen body, and says whose measurements it then has.
-    pub(crate) fn apply(self, document: &mut Document) -> Result<Option<Person>, Failure> {
-        let shown = || {
-            let shows = document.session().shows_individual && document.individual().is_some();
-            if shows {
-                BodyArg::Individual
-            } else {
-                BodyArg::Template
-            }
+    /// Gives a document the chosen body.
+    pub(crate) fn apply(self, document: &mut Document) -> Result<ShownBody, Failure> {
+        let shows = document.session().shows_individual && document.individual().is_some();
+        let shown = if shows {
+            BodyArg::Individual
+        } else {
+            BodyArg::Template
         };
-        let (person, name) = match self.body.unwrap_or_else(shown) {
-            BodyArg::Template => return Ok(None),
+        let (person, name) = match self.body.unwrap_or(shown) {
+            BodyArg::Template => return Ok(ShownBody::default()),
             BodyArg::Individual => (Person::Individual, "individual"),
             BodyArg::WhatIf => (Person::WhatIf, "what-if"),
         };
         let Some(table) = document.person(person).cloned() else {
-            let what = format!("--body {name}: the project has no measurements for it.");
+            let what = format!("--body {name}: the file has no measurements for it.");
             return Err(Failure::Input(what));
         };
         let made = document.individualised(&table.rows, &table.options, &Task::new());
-        let why =
-            |why| Failure::Input(format!("the {name}: {why} (--body template leaves it out)"));
-        *document = made.map_err(why)?.document;
-        Ok(Some(person))
+        let made = made.map_err(|why| {
+            let what = format!("The {name} cannot be made. {why} Use --body template to leave out the measurements.");
+            Failure::Input(what)
+        })?;
+        *document = made.document;
+        let warnings = made.report.warnings.into_iter();
+        Ok(ShownBody {
+            name: Some(name),
+            warnings: warnings
+                .map(|w| Finding::new(Severity::Warning, name, w))
+                .collect(),
+            tapes: made.tapes,
+        })
     }
 }

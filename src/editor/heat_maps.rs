@@ -124,23 +124,31 @@ impl Editor {
         if !is_shown || self.scan_comparison().is_none() {
             return None;
         }
-        if !self.shows_compared(view) {
+        if !self.shows_compared_body(view) {
             return Some("The scan was compared with another body.");
         }
-        let stale =
-            "These distances are from before a change. Compare again in the Individual panel.";
-        self.is_scan_stale().then_some(stale)
+        if !self.shows_compared(view) {
+            return Some("The scan was compared on another deformer stack.");
+        }
+        let old = "The model has changed since these distances were measured. Compare again in the Individual panel.";
+        self.are_distances_old().then_some(old)
+    }
+
+    /// Whether a view shows the body that was compared with a scan.
+    fn shows_compared_body(&self, view: ViewId) -> bool {
+        let requests = self.views.requests();
+        let request = requests.iter().find(|r| r.view == view);
+        let compared = self.scan_comparison().map(|scan| scan.body);
+        request.is_some_and(|r| compared == Some(self.body_of_view(r)))
     }
 
     /// Whether a view shows the body that was compared with a scan, on its own stacks.
     fn shows_compared(&self, view: ViewId) -> bool {
         let requests = self.views.requests();
         let request = requests.iter().find(|r| r.view == view);
-        let compared = self.scan_comparison().map(|scan| scan.body);
-        request.is_some_and(|r| {
-            matches!(r.stack, StackChoice::Project | StackChoice::Body(_))
-                && compared == Some(self.body_of_view(r))
-        })
+        let is_own =
+            |r: &ViewRequest| matches!(r.stack, StackChoice::Project | StackChoice::Body(_));
+        request.is_some_and(is_own) && self.shows_compared_body(view)
     }
 
     /// The statistics of a view's values, once they are computed.

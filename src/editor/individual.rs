@@ -460,8 +460,13 @@ impl Editor {
 
     /// Distinguishes the bodies on screen; 0: the template.
     pub(super) fn body_key(&self) -> u64 {
-        self.shown_shape()
-            .map_or(0, |_| (self.individuals.own.serial + 1) << 40)
+        let shown = self.shown_shape();
+        shown.map_or(0, |_| self.key_of_body(BodyChoice::Individual))
+    }
+
+    /// Distinguishes bodies, whatever is on screen; 0: the template.
+    pub(super) fn key_of_body(&self, body: BodyChoice) -> u64 {
+        person_of(body).map_or(0, |person| (self.individuals.of(person).serial + 1) << 40)
     }
 
     /// Starts the fits where the measurements or the template changed.

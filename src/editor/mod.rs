@@ -336,6 +336,11 @@ impl Editor {
         self.picture_serial
     }
 
+    /// The number of requests to the worker, and of the newest one whose result is on screen.
+    pub fn requests(&self) -> [u64; 2] {
+        self.evaluation.requests()
+    }
+
     /// The name of the model in the window: that of the project, the file or the sample.
     pub fn model_name(&self) -> String {
         let source = self.document.source();

@@ -58,6 +58,11 @@ impl Evaluation {
         self.first_valid = self.posted + 1;
     }
 
+    /// The number of requests, and of the newest one whose result is on screen.
+    pub(super) fn requests(&self) -> [u64; 2] {
+        [self.posted, self.shown]
+    }
+
     /// Whether the screen shows the current document.
     pub(super) fn is_current(&self) -> bool {
         !self.stale && self.received == self.posted

@@ -220,6 +220,18 @@ impl Editor {
         })
     }
 
+    /// Whether the distances are of another state of the body that was compared, whatever body is on screen.
+    pub(super) fn are_distances_old(&self) -> bool {
+        let shown = self.scanning.shown.as_ref();
+        shown.is_some_and(|shown| {
+            let now = Subject {
+                body: self.key_of_body(shown.body),
+                ..self.scan_subject()
+            };
+            shown.subject != now
+        })
+    }
+
     /// Forgets the comparison.
     pub fn forget_scan(&mut self) {
         self.cancel_scan();

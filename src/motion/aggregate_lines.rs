@@ -49,8 +49,8 @@ impl Aggregate {
         made
     }
 
-    /// As the bytes of a file: JSON lines for .jsonl, else CSV.
-    pub fn to_file(&self, path: &Path) -> Vec<u8> {
+    /// The bytes of a file of this name: JSON lines for .jsonl, else CSV.
+    pub fn to_bytes(&self, path: &Path) -> Vec<u8> {
         let extension = path.extension();
         if extension.is_some_and(|e| e.eq_ignore_ascii_case("jsonl")) {
             self.to_json_lines()

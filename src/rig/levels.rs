@@ -10,8 +10,6 @@ const N_SECTIONS: usize = 200;
 const ACROSS: f64 = 0.01;
 /// The head and the shoulders are wider than the neck by this factor.
 const WIDER: f64 = 1.08;
-/// A neck is narrower by this factor than the head below the brim of a hat.
-const MUCH_NARROWER: f64 = 0.8;
 /// The smallest and the largest height of a head with its neck, as fractions of the height.
 const HEAD: [f64; 2] = [0.08, 0.6];
 /// The height of the crotch as a fraction of that of the neck: the smallest and the largest, and that of the canon.
@@ -154,13 +152,15 @@ impl Loops {
     }
 }
 
-/// The section of the neck: from the top, the first that is narrower than what is above it and the shoulders below; a much
-/// narrower one that follows is the neck, and the first was below the brim of a hat.
+/// The section of the neck: from the top, the first that is narrower than what is above it and the shoulders below. Below the
+/// brim of a hat the brow is such a section: the head under it is not as wide as the brim, and narrows to the neck.
 fn neck(widths: &[Option<f64>]) -> Option<usize> {
     let n = widths.len();
     let size = |count: f64| (count * n as f64) as usize;
     let [least, most] = HEAD.map(size);
-    let mut necks: Vec<(usize, f64)> = Vec::new();
+    // Each with its width and the largest one above it.
+    let mut necks: Vec<[f64; 2]> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
     let mut found: Option<(usize, f64)> = None;
     let mut above = 0.0f64;
     for k in (n.saturating_sub(most)..n).rev() {
@@ -171,7 +171,8 @@ fn neck(widths: &[Option<f64>]) -> Option<usize> {
         match found {
             // It widens again.
             Some((at, narrow)) if width > WIDER * narrow => {
-                necks.push((at, narrow));
+                necks.push([narrow, above]);
+                places.push(at);
                 (found, above) = (None, width);
             }
             Some((_, narrow)) if width < narrow => found = Some((k, width)),
@@ -182,11 +183,14 @@ fn neck(widths: &[Option<f64>]) -> Option<usize> {
             above = above.max(width);
         }
     }
-    let neck = necks.into_iter().reduce(|neck, next| {
-        let is_brow = next.1 < MUCH_NARROWER * neck.1;
-        if is_brow { next } else { neck }
-    });
-    Some(middle_of(widths, neck?.0))
+    let is_brow = |k: &usize| {
+        let [[brow, brim], [neck, head]] = [necks[*k], necks[*k + 1]];
+        neck < brow && head < brim
+    };
+    let n_brows = (0..necks.len().saturating_sub(1))
+        .take_while(is_brow)
+        .count();
+    Some(middle_of(widths, *places.get(n_brows)?))
 }
 
 /// The middle of the sections around `at` that are as narrow.
@@ -240,8 +244,8 @@ mod tests {
                 y if y > 0.91 => 0.085,
                 y if y > 0.86 => 0.1,
                 y if y > 0.82 => 0.05,
-                y if y > 0.65 => 0.2,
-                y if y > 0.55 => 0.045,
+                y if y > 0.65 => 0.22,
+                y if y > 0.55 => 0.035,
                 _ => 0.15,
             };
             (y > 0.47).then_some(width)

@@ -33,6 +33,8 @@ pub struct AddedMotion {
     pub times: Vec<f64>,
     /// The motion's own skeleton beside the character.
     pub ghost: Ghost,
+    /// The clip's.
+    pub fingerprint: u64,
 }
 
 /// Why a motion is not put on a character.
@@ -99,6 +101,7 @@ impl Character {
             ghost: retarget.ghost(),
             times: retarget.times().to_vec(),
             report: retarget.report,
+            fingerprint: baked.clip.fingerprint(),
             baked,
         })
     }

@@ -4,6 +4,7 @@ use super::slerp::slerp_shortest;
 use super::{JointId, RigidInterpolation};
 use glam::DQuat;
 use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The deviation of a squared length from 1 that is rounding, as of quaternions in 16 bits or of few digits.
 const UNIT_TOLERANCE: f64 = 2e-3;
@@ -203,6 +204,19 @@ impl Channel {
 }
 
 impl Clip {
+    /// A number that changes with the keyframes. Names, and the order and the joints of channels, do not matter.
+    pub fn fingerprint(&self) -> u64 {
+        let of_channel = |channel: &Channel| {
+            let mut hash = Xxh3::new();
+            hash.update(&[channel.interpolation as u8]);
+            hash.update(bytemuck::cast_slice(&channel.times));
+            hash.update(bytemuck::cast_slice(&channel.values));
+            hash.digest()
+        };
+        let channels = self.channels.iter().map(of_channel);
+        channels.fold(0, u64::wrapping_add)
+    }
+
     /// Time of the first keyframe of any channel, seconds; 0 without channels.
     pub fn start_secs(&self) -> f32 {
         let first = self

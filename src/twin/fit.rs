@@ -8,6 +8,7 @@ use super::measurement::{FitOptions, Kind, Measurement};
 use super::plan::{FACTORS, Plan, Target, USUAL};
 use super::report::{FitReport, FittedRow};
 use super::section::Cut;
+use super::tapes::Tape;
 use crate::finding::{counted, trimmed};
 use crate::math::Worse;
 use crate::motion::roles::{Part, SIDES};
@@ -41,6 +42,8 @@ pub struct Fitted {
     pub(super) moves: Vec<bool>,
     /// What was reached.
     pub report: FitReport,
+    /// The girths that the rows measure, where the skin is closed.
+    pub tapes: Vec<Tape>,
 }
 
 /// Fits a body to the rows of a table. An error names the row.
@@ -335,6 +338,12 @@ impl<'a> Solve<'a> {
             fitted.push(row);
         }
         self.report.rows = fitted;
+        let girths = self.plan.targets.iter().filter(|t| t.kind == Kind::Girth);
+        let tapes = girths.filter_map(|target| {
+            let line = self.line(target.joints[0].get(), &places);
+            Tape::of(target, &line, &list)
+        });
+        let tapes: Vec<Tape> = tapes.collect();
         let turned = self.body.shapes.iter().zip(&list);
         let counts = turned.map(|(shape, now)| flipped(&shape.triangles, &shape.points, now));
         self.report.flipped = counts.map(|faces| faces.len()).sum();
@@ -361,6 +370,7 @@ impl<'a> Solve<'a> {
             lift,
             moves: self.moves,
             report: self.report,
+            tapes,
         })
     }
 

@@ -36,4 +36,4 @@ pub use factor::BoneFactor;
 pub use fit::{Fitted, fit};
 pub use measurement::{FitOptions, Kind, MeasuredSide, Measurement, Sides, Unit};
 pub use report::{FitReport, FittedRow};
-pub use tapes::{Tape, Tapes};
+pub use tapes::Tape;

@@ -1,12 +1,10 @@
-//! The girths of a posed body, where its rows measure them.
+//! The girths of a fitted body, followed through poses.
 //!
 //! A plane through a bent joint meets both of its limbs, so a posed girth is that of the curve that was measured at rest,
 //! carried by the skin: the length of a tape that sticks to it.
 
-use super::body::Body;
-use super::error::TwinError;
-use super::measurement::{FitOptions, Kind, Measurement};
-use super::plan::{Plan, Target};
+use super::bones::BoneLine;
+use super::plan::Target;
 use super::section::{Cut, SkinCurve};
 use crate::skeleton::JointId;
 use glam::DVec3;
@@ -20,40 +18,27 @@ pub struct Tape {
     pub at: f64,
     /// The girth at rest, metres.
     pub rest: f64,
+    /// The mesh round which it lies, by its place in the body.
+    pub mesh: usize,
     curve: SkinCurve,
 }
 
-/// The girths of a body, one for each side that a row measures.
-#[derive(Clone, Debug, Default)]
-pub struct Tapes {
-    /// In the order of the rows.
-    pub tapes: Vec<Tape>,
-}
-
-impl Tapes {
-    /// The girths among the rows of a table on a body. Fails where a row does not fit the body.
-    pub fn new(body: &Body, rows: &[Measurement], options: &FitOptions) -> Result<Self, TwinError> {
-        let plan = Plan::new(body, rows, options)?;
-        let points = body.points();
-        let tape = |target: &Target| {
-            let (joint, at) = (*target.joints.first()?, target.at);
-            let cut = Cut::of(&plan.lines[joint.get()], at)?;
-            Some(Tape {
-                joint,
-                at,
-                rest: target.template,
-                curve: target.sleeve.as_ref()?.curve(&points, cut)?,
-            })
-        };
-        let girths = plan.targets.iter().filter(|t| t.kind == Kind::Girth);
-        Ok(Self {
-            tapes: girths.filter_map(tape).collect(),
+impl Tape {
+    /// Round a bone of a fitted body; `None` where the target is no girth, or the skin is open there. `points`: of each mesh.
+    pub(super) fn of(target: &Target, line: &BoneLine, points: &[&[DVec3]]) -> Option<Self> {
+        let cut = Cut::of(line, target.at)?;
+        let curve = target.sleeve.as_ref()?.curve(points, cut)?;
+        Some(Self {
+            joint: *target.joints.first()?,
+            at: target.at,
+            rest: curve.length(points[curve.mesh])?,
+            mesh: curve.mesh,
+            curve,
         })
     }
 
-    /// The girths in a pose, metres; `None` where a point is not finite. `points`: of each mesh of the body, world space.
-    pub fn girths(&self, points: &[&[DVec3]]) -> Vec<Option<f64>> {
-        let girth = |tape: &Tape| tape.curve.length(points[tape.curve.mesh]);
-        self.tapes.iter().map(girth).collect()
+    /// Its length in a pose, metres; `None` where a point under it is not finite. `points`: of its mesh, world space.
+    pub fn length(&self, points: &[DVec3]) -> Option<f64> {
+        self.curve.length(points)
     }
 }

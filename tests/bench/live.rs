@@ -45,38 +45,40 @@ fn main() {
     let port = editor.live().and_then(LiveMotion::address);
     let port = port.expect("it listens").port();
 
-    let performer = Sender::new(port, RATE);
+    let start = Instant::now();
+    let performer = Sender::new(port, start, RATE);
     window.wait("the character moves", |app| app.editor().shows_live());
     live_frames("60 packets a second", &mut window);
-    let flood = Sender::new(port, FLOOD);
+    let flood = Sender::new(port, start, FLOOD);
     std::thread::sleep(Duration::from_secs(1));
-    let before = (rss_mb(), flood.n_sent(), Instant::now());
+    let counts = |window: &Window| window.editor().live().expect("it listens").counts();
+    let (before, sent, begun, memory) = (counts(&window), flood.n_sent(), Instant::now(), rss_mb());
     live_frames("and a flood", &mut window);
-    let secs = before.2.elapsed().as_secs_f64();
-    let counts = window.editor().live().expect("it listens").counts();
+    let secs = begun.elapsed().as_secs_f64();
+    let after = counts(&window);
     println!(
-        "{:.0} packets a second sent; {} received, {} dropped, {} malformed; memory {:.0} MB before, {:.0} MB after",
-        (flood.n_sent() - before.1) as f64 / secs,
-        counts.received,
-        counts.dropped,
-        counts.malformed,
-        before.0,
+        "{:.0} packets a second sent; of them {} received, {} dropped, {} malformed in {secs:.1} s; memory {memory:.0} MB before, {:.0} MB after",
+        (flood.n_sent() - sent) as f64 / secs,
+        after.received - before.received,
+        after.dropped - before.dropped,
+        after.malformed - before.malformed,
         rss_mb()
     );
     drop((flood, performer));
 }
 
-/// Times `N_FRAMES` frames: the interface's, and until the positions of the pose that it took are there.
+/// Times `N_FRAMES` frames: the interface's, and until the positions of the pose that it took, or of a later one, are on
+/// screen.
 fn live_frames(name: &str, window: &mut Window) {
     let (mut interface, mut pictures) = (Vec::new(), Vec::new());
     for i in 0..N_FRAMES + 20 {
-        let serial = window.editor().picture_serial();
         let start = Instant::now();
         window.harness.step();
         let stepped = start.elapsed();
-        while window.editor().picture_serial() == serial {
+        let [asked, _] = window.editor().requests();
+        while window.editor().requests()[1] < asked {
             // A window does not draw frames in the meantime: the worker wakes it.
-            std::thread::sleep(Duration::from_micros(20));
+            std::thread::sleep(Duration::from_micros(100));
             window.harness.state_mut().editor_mut().poll(0.0);
             assert!(start.elapsed() < Duration::from_secs(10), "no picture");
         }
@@ -98,18 +100,17 @@ struct Sender {
 }
 
 impl Sender {
-    /// `rate`: packets a second.
-    fn new(port: u16, rate: f64) -> Self {
+    /// `start`: of the performer's clock; `rate`: packets a second.
+    fn new(port: u16, start: Instant, rate: f64) -> Self {
         let (ends, n_sent) = (Arc::default(), Arc::default());
         let (theirs, n): (Arc<AtomicBool>, Arc<AtomicUsize>) =
             (Arc::clone(&ends), Arc::clone(&n_sent));
         let run = move || {
             let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-            let start = Instant::now();
+            let begun = Instant::now();
             while !theirs.load(Ordering::Relaxed) {
-                let secs = start.elapsed().as_secs_f64();
-                let due = (secs * rate) as usize;
-                let packet = packet(secs);
+                let due = (begun.elapsed().as_secs_f64() * rate) as usize;
+                let packet = packet(start.elapsed().as_secs_f64());
                 while n.load(Ordering::Relaxed) <= due {
                     let _ = socket.send_to(&packet, ("127.0.0.1", port));
                     n.fetch_add(1, Ordering::Relaxed);

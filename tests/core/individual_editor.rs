@@ -4,10 +4,10 @@ use crate::brushes::ndc;
 use crate::editing::{EditorHarness, SIZE};
 use glam::{DQuat, Vec3};
 use sinew::deform::diagnostics::Metric;
-use sinew::deform::{BodyChoice, DeformStack, SkinningMethod, StackChoice};
+use sinew::deform::{BodyChoice, DeformStack, SkinningMethod, StackChoice, StackPreset};
 use sinew::document::{Document, Edit, IndividualShape, MeshId, Person};
 use sinew::editor::exporting::Correction;
-use sinew::editor::{OpenRequest, ScanOptions};
+use sinew::editor::{OpenRequest, PickableBones, ScanOptions};
 use sinew::evaluate::{Difference, Evaluator, ViewId};
 use sinew::io::{open_any, project};
 use sinew::skeleton::JointId;
@@ -269,8 +269,16 @@ fn the_body_on_screen_is_compared_with_a_scan_in_the_background() {
     h.editor.show_heat_map(Some(Metric::ScanDistance));
     h.settle();
     assert!(h.editor.is_scan_stale());
+    let stack = StackChoice::Preset(StackPreset::ALL[1]);
+    h.editor.show_views(std::slice::from_ref(&stack));
+    h.settle();
+    let badge = h.editor.scan_badge(h.editor.view_of(&stack).unwrap());
+    assert_eq!(
+        badge,
+        Some("The scan was compared on another deformer stack.")
+    );
     let badge = h.editor.scan_badge(ViewId::OWN).unwrap();
-    assert!(badge.starts_with("These distances are from before a change."));
+    assert!(badge.starts_with("The model has changed since these distances were measured."));
     h.editor.show_clip(None);
     h.settle();
     assert!(!h.editor.is_scan_stale());
@@ -358,8 +366,17 @@ fn a_what_if_is_compared_with_the_individual_in_views_of_their_own() {
     assert_eq!(h.editor.pick_bone(at, SIZE), Some(highest.joint));
     let place = h.editor.pointed_world()[highest.joint.get()].translation;
     assert!((place.y - f64::from(highest.head.y)).abs() < 1e-5);
+    let seen = PickableBones::XRay;
+    assert_eq!(
+        h.editor.pick_bone_in_view(at, SIZE, seen),
+        Some(highest.joint)
+    );
     h.editor.point_in(ViewId::OWN);
     assert_ne!(h.editor.pick_bone(at, SIZE), Some(highest.joint));
+    assert_ne!(
+        h.editor.pick_bone_in_view(at, SIZE, seen),
+        Some(highest.joint)
+    );
     assert_eq!(h.editor.pointed_world(), h.editor.world());
     assert!(
         views

@@ -7,8 +7,8 @@ use sinew::evaluate::Evaluator;
 use sinew::io::{open_any, project};
 use sinew::skeleton::JointId;
 use sinew::task::Task;
-use sinew::twin::FitOptions;
 use sinew::twin::template::girth_at;
+use sinew::twin::{FitOptions, Kind, Measurement, Sides};
 use std::path::{Path, PathBuf};
 
 /// Where the girths of the forearm are measured.
@@ -47,16 +47,22 @@ fn measured_arm(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn posed_girths_are_the_length_of_a_tape_on_the_skin() {
+fn posed_girths_are_the_length_of_the_same_curve_on_the_skin() {
     let folder = tempfile::tempdir().unwrap();
     let template = open_any(&measured_arm(folder.path()), &Task::new())
         .unwrap()
         .document;
     let table = template.individual().unwrap().clone();
-    let made = template.individualised(&table.rows, &table.options, &Task::new());
-    let document = made.unwrap().document;
-    let (tapes, meshes) = document.tapes(&table.rows, &table.options).unwrap();
-    assert_eq!((tapes.tapes.len(), meshes.len()), (3, 1));
+    let made = template
+        .individualised(&table.rows, &table.options, &Task::new())
+        .unwrap();
+    let (document, tapes) = (made.document, made.tapes);
+    assert_eq!(tapes.len(), 3);
+    // At rest it is what the table asks for.
+    for ((mesh, tape), row) in tapes.iter().zip(&made.report.rows) {
+        assert!(document.meshes().contains_key(mesh));
+        assert_eq!(tape.rest, row.measured);
+    }
     let clip = document
         .clips()
         .values()
@@ -69,31 +75,60 @@ fn posed_girths_are_the_length_of_a_tape_on_the_skin() {
         evaluator.evaluate(&document, &document.pose_of_clip(clip, time));
         let posed = evaluator.plan(id).unwrap().positions();
         let points: Vec<DVec3> = posed.iter().map(|p| p.as_dvec3()).collect();
-        for (i, (tape, found)) in tapes.tapes.iter().zip(tapes.girths(&[&points])).enumerate() {
+        for (i, (_, tape)) in tapes.iter().enumerate() {
             assert_eq!(tape.at, SITES[i]);
-            most[i] = most[i].max((found.unwrap() / tape.rest - 1.0).abs());
-            // Like the skin, a tape grows with all of it.
+            let found = tape.length(&points).unwrap();
+            most[i] = most[i].max((found / tape.rest - 1.0).abs());
+            // It grows with the skin.
             let twice: Vec<DVec3> = points.iter().map(|p| *p * 2.0 + DVec3::ONE).collect();
-            let larger = tapes.girths(&[&twice])[i].unwrap();
-            assert!((larger / found.unwrap() - 2.0).abs() < 1e-12);
+            assert!((tape.length(&twice).unwrap() / found - 2.0).abs() < 1e-12);
         }
     }
     // The weights blend near the elbow: beyond it the skin is rigid.
     assert!(most[0] > 1e-3 && most[0] < 0.5, "{most:?}");
     assert!(most[1] < 1e-5 && most[2] < 1e-5, "{most:?}");
-    // At rest it is what the table asks for.
-    for (tape, row) in tapes.tapes.iter().zip(&table.rows) {
-        assert!(
-            (tape.rest / row.metres() - 1.0).abs() < 1e-3,
-            "{}",
-            tape.rest
-        );
-    }
-    // What is not finite has no girth.
-    let nowhere = vec![DVec3::NAN; document.meshes()[&meshes[0]].geometry.n_points()];
-    assert_eq!(tapes.girths(&[&nowhere]), [None; 3]);
-    let none = document.tapes(&[], &FitOptions::default()).unwrap().0;
-    assert!(none.tapes.is_empty());
+    let nowhere = vec![DVec3::NAN; document.meshes()[&tapes[0].0].geometry.n_points()];
+    assert_eq!(tapes[0].1.length(&nowhere), None);
+}
+
+/// The bone of a joint without children is as long as half of its parent's in the template; on the individual it has its own
+/// factor, and the girth is measured there.
+#[test]
+fn the_girth_of_a_leaf_is_followed_where_it_was_measured() {
+    let document = open_any(Path::new("assets/mannequin.glb"), &Task::new())
+        .unwrap()
+        .document;
+    let body = document.body().unwrap();
+    let skeleton = body.skeleton();
+    let is_leaf = |joint: &JointId| {
+        let children = skeleton.logical_children(*joint);
+        children.is_empty() && girth_at(&body, *joint, 0.5).is_some()
+    };
+    let leaf = body
+        .bones()
+        .find(is_leaf)
+        .expect("a leaf with a closed skin");
+    let above = skeleton.logical_parent(leaf).unwrap();
+    let row = |kind: Kind, joint: JointId, value: f64| Measurement {
+        kind,
+        bone: skeleton.joint(joint).name.clone(),
+        at: 0.5,
+        value,
+        ..Measurement::default()
+    };
+    let rows = [
+        row(Kind::Length, above, 1.4 * body.line(above).length()),
+        row(Kind::Girth, leaf, 1.1 * girth_at(&body, leaf, 0.5).unwrap()),
+    ];
+    let options = FitOptions {
+        sides: Sides::Own,
+        ..FitOptions::default()
+    };
+    let made = document
+        .individualised(&rows, &options, &Task::new())
+        .unwrap();
+    assert_eq!(made.tapes[0].1.rest, made.report.rows[1].measured);
+    assert!(made.report.rows[1].error.abs() < 1e-3);
 }
 
 #[test]
@@ -177,8 +212,48 @@ fn commands_are_about_the_body_that_is_asked_for() {
     let (rest, posed) = (&girths[2]["rest"], &girths[2]["posed"]);
     let off = posed.as_f64().unwrap() / rest.as_f64().unwrap() - 1.0;
     assert!(off.abs() < 1e-5, "{off}");
+    // Stacks keep the girth near the elbow differently well.
+    let elbow = |stack: usize| {
+        numbers[stack]["moments"][5]["girths"][0]["posed"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(
+        (elbow(0) / elbow(1) - 1.0).abs() > 1e-3,
+        "{} {}",
+        elbow(0),
+        elbow(1)
+    );
+    assert_eq!(numbers[0]["body"], "individual");
     let page = std::fs::read_to_string(report.join("index.html")).unwrap();
-    assert!(page.contains("Girth of forearm at 75 %"));
+    assert!(page.contains("Girth of forearm at 75 %") && page.contains(", individual"));
+    let json = |body: &str| -> Value {
+        let args = [
+            "measure", measured, "--body", body, "--clip", "Bend", "--time", "1", "--json",
+        ];
+        serde_json::from_str(&done(&args)).unwrap()
+    };
+    let volume = |json: &Value| {
+        json["instances"][0]["volume"]["parts"][0]["rest_m3"]
+            .as_f64()
+            .unwrap()
+    };
+    let (theirs, own) = (json("individual"), json("template"));
+    assert!(volume(&theirs) > 1.05 * volume(&own));
+    assert!(theirs["body"] == "individual" && own.get("body").is_none());
+    let still = at("still.glb");
+    done(&["export", text(&shows), "--still", "--out", text(&still)]);
+    let (a, b) = (std::fs::read(&still).unwrap(), at("other.glb"));
+    done(&[
+        "export",
+        text(&shows),
+        "--body",
+        "template",
+        "--still",
+        "--out",
+        text(&b),
+    ]);
+    assert!(a != std::fs::read(&b).unwrap());
 
     let why = fails(
         &[
@@ -192,7 +267,7 @@ fn commands_are_about_the_body_that_is_asked_for() {
         1,
     );
     assert!(
-        why.contains("--body what-if: the project has no measurements for it."),
+        why.contains("--body what-if: the file has no measurements for it."),
         "{why}"
     );
 }

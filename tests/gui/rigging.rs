@@ -606,7 +606,7 @@ fn a_bone_is_pinned_over_the_loop_range() {
     let notes = &window.editor().rig_reports()[0].notes;
     let said = "stays in place from 0.20 s to 0.50 s";
     assert!(notes.iter().any(|note| note.contains(said)), "{notes:?}");
-    assert!(window.says("Reference") && window.says(said));
+    assert!(window.says("Reference time") && window.says(said));
     window.picture("pin-over-range");
     let place = |document: &Document, time: f64| {
         let clip = &document.clips()[&clip.unwrap()];

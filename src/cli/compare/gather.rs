@@ -1,9 +1,10 @@
 //! The numbers of a comparison: each stack in each frame.
 
-use super::girths::{Girth, Girths};
+use super::girths::{self, Girth};
 use super::made::Made;
 use crate::cli::measuring::{Combined, Measured, Measurer, Places, VertexPlace};
 use crate::cli::named_stack::NamedStack;
+use crate::cli::shown_body::ShownBody;
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
 use crate::evaluate::SlowCooks;
@@ -13,6 +14,9 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 pub(crate) struct Series {
     pub(crate) name: String,
+    /// Whose measurements the body has; absent: the template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) body: Option<&'static str>,
     /// One for each frame.
     pub(crate) moments: Vec<Numbers>,
     /// Over all frames.
@@ -96,7 +100,7 @@ pub(crate) fn gather(
     stacks: &[NamedStack],
     moments: &[Measured],
     cooks: &SlowCooks,
-    girths: &Girths,
+    body: &ShownBody,
 ) -> Vec<Series> {
     let Some(first) = stacks.first() else {
         return Vec::new();
@@ -111,7 +115,10 @@ pub(crate) fn gather(
                 .iter()
                 .map(|m| {
                     let combined = measurer.combined(&document, m.posed.at());
-                    (combined, girths.in_pose(&document, measurer.evaluator()))
+                    (
+                        combined,
+                        girths::in_pose(&body.tapes, &document, measurer.evaluator()),
+                    )
                 })
                 .unzip();
             let worst = Metric::ALL
@@ -127,6 +134,7 @@ pub(crate) fn gather(
             });
             Series {
                 name: stack.name.clone(),
+                body: body.name,
                 most_folded_faces: combined.iter().map(|c| c.folded_faces).max().unwrap_or(0),
                 worst,
                 volume,

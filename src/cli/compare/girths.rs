@@ -1,18 +1,11 @@
 //! The girths that were measured of a person, in the frames of a comparison.
 
-use crate::cli::Failure;
-use crate::document::{Document, MeshId, Person};
+use crate::document::{Document, MeshId};
 use crate::evaluate::Evaluator;
-use crate::twin::Tapes;
+use crate::twin::Tape;
 use glam::DVec3;
 use serde::Serialize;
-
-/// Where girths are measured; none without measurements of a person.
-#[derive(Default)]
-pub(crate) struct Girths {
-    tapes: Tapes,
-    meshes: Vec<MeshId>,
-}
+use std::collections::BTreeMap;
 
 /// A girth in one frame.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,7 +15,7 @@ pub(crate) struct Girth {
     pub(crate) at: f64,
     /// At rest, metres.
     pub(crate) rest: f64,
-    /// Metres; `null`: a position is not finite.
+    /// Metres; `null`: the mesh is not drawn, or a position under the tape is not finite.
     pub(crate) posed: Option<f64>,
 }
 
@@ -33,40 +26,27 @@ impl Girth {
     }
 }
 
-impl Girths {
-    /// Those of a person on a document that has the person's body.
-    pub(crate) fn of(document: &Document, person: Person) -> Result<Self, Failure> {
-        let Some(table) = document.person(person) else {
-            return Ok(Self::default());
-        };
-        let found = document.tapes(&table.rows, &table.options);
-        let (tapes, meshes) = found.map_err(Failure::input)?;
-        Ok(Self { tapes, meshes })
-    }
-
-    /// The girths in the pose in which a document was evaluated.
-    pub(crate) fn in_pose(&self, document: &Document, evaluator: &Evaluator) -> Vec<Girth> {
-        let points = |mesh: &MeshId| {
-            let mut drawn = document.instances().iter();
-            let (&id, _) = drawn.find(|(_, i)| i.mesh == *mesh && i.skin.is_some())?;
-            let posed = evaluator.plan(id)?.positions();
-            Some(posed.iter().map(|p| p.as_dvec3()).collect())
-        };
-        let points: Option<Vec<Vec<DVec3>>> = self.meshes.iter().map(points).collect();
-        let tapes = &self.tapes.tapes;
-        let posed = points.map_or_else(
-            || vec![None; tapes.len()],
-            |points| {
-                let points: Vec<&[DVec3]> = points.iter().map(Vec::as_slice).collect();
-                self.tapes.girths(&points)
-            },
-        );
-        let girth = |(tape, posed): (&crate::twin::Tape, Option<f64>)| Girth {
+/// The girths in the pose in which a document was evaluated.
+pub(crate) fn in_pose(
+    tapes: &[(MeshId, Tape)],
+    document: &Document,
+    evaluator: &Evaluator,
+) -> Vec<Girth> {
+    let points = |mesh: MeshId| -> Option<Vec<DVec3>> {
+        let mut drawn = document.instances().iter();
+        let (&id, _) = drawn.find(|(_, i)| i.mesh == mesh && i.skin.is_some())?;
+        let posed = evaluator.plan(id)?.positions();
+        Some(posed.iter().map(|p| p.as_dvec3()).collect())
+    };
+    let mut of_mesh: BTreeMap<MeshId, Option<Vec<DVec3>>> = BTreeMap::new();
+    let girth = |(mesh, tape): &(MeshId, Tape)| {
+        let points = of_mesh.entry(*mesh).or_insert_with(|| points(*mesh));
+        Girth {
             bone: document.skeleton().label(tape.joint),
             at: tape.at,
             rest: tape.rest,
-            posed,
-        };
-        tapes.iter().zip(posed).map(girth).collect()
-    }
+            posed: points.as_ref().and_then(|points| tape.length(points)),
+        }
+    };
+    tapes.iter().map(girth).collect()
 }

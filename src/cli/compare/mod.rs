@@ -26,7 +26,6 @@ use crate::evaluate::SlowCooks;
 use crate::io::Output;
 use chart::{Chart, Line};
 use gather::{Series, even_moments, gather, picture_moments};
-use girths::Girths;
 use page::{Legend, Page, PictureRow};
 use std::io::Write;
 use std::path::Path;
@@ -65,7 +64,7 @@ struct Report<'a> {
 pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let is_sheet = wants_sheet(&args.out)?;
     let mut loaded = load::load(&args.file)?;
-    let person = args.body.apply(&mut loaded.document)?;
+    let body = args.body.apply(&mut loaded.document)?;
     let outputs = if is_sheet {
         vec![loaded.claim(&args.out, &args.pose)?]
     } else {
@@ -85,9 +84,7 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
     let moments = moments(&loaded, &args.pose, args.rate)?;
     let stacks = args.methods.iter().map(|stack| stack.document(document));
     let cooks = centres::find(&stacks.collect::<Vec<_>>());
-    let girths = person.map(|person| Girths::of(document, person));
-    let girths = girths.transpose()?.unwrap_or_default();
-    let series = gather(document, &args.methods, &moments, &cooks, &girths);
+    let series = gather(document, &args.methods, &moments, &cooks, &body);
     let n = usize::from(args.moments);
     let wanted = if args.even {
         even_moments(moments.len(), n)
@@ -100,7 +97,10 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
             || args.file.display().to_string(),
             |name| name.to_string_lossy().into_owned(),
         ),
-        scope: scope(document, args, &moments)?,
+        scope: match body.name {
+            Some(name) => format!("{}, {name}", scope(document, args, &moments)?),
+            None => scope(document, args, &moments)?,
+        },
         charts: charts(&series, &moments, &wanted),
         moments,
         series,

@@ -1,9 +1,13 @@
 //! The numbers of all stacks, a row each, for page and sheet.
 
 use super::gather::{Series, Worst};
+use super::girths::Girth;
 use super::made::Made;
 use crate::deform::diagnostics::Metric;
 use crate::finding::trimmed;
+
+/// The largest number of girths in the table; the numbers have all of them.
+const MOST_GIRTHS: usize = 6;
 
 /// The head of a column.
 pub(crate) struct Column {
@@ -115,28 +119,35 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
     (columns, rows)
 }
 
-/// The largest change of each girth of the person over all frames.
+/// The largest changes of the person's girths over all frames, of those that change most.
 fn girths(series: &[Series], columns: &mut Vec<Column>, by_column: &mut Vec<Vec<Cell>>) {
     let first = series.first().and_then(|s| s.moments.first());
-    for (i, girth) in first.iter().flat_map(|m| &m.girths).enumerate() {
+    let all: Vec<&Girth> = first.iter().flat_map(|m| &m.girths).collect();
+    let change = |s: &Series, i: usize| {
+        let changes = s.moments.iter().map(|m| m.girths.get(i)?.change());
+        let changes: Option<Vec<f64>> = changes.collect();
+        let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+        changes?.into_iter().reduce(larger)
+    };
+    let most = |i: usize| {
+        let known = series.iter().filter_map(|s| change(s, i));
+        known.fold(0.0, |most: f64, c| most.max(c.abs()))
+    };
+    let mut shown: Vec<usize> = (0..all.len()).collect();
+    shown.sort_by(|&a, &b| most(b).total_cmp(&most(a)));
+    shown.truncate(MOST_GIRTHS);
+    shown.sort_unstable();
+    for i in shown {
+        let girth = all[i];
         columns.push(Column {
             label: format!("Girth of {} at {} %", girth.bone, trimmed(100.0 * girth.at)),
             unit: "%",
-            about: "The largest change from the rest pose of the length of a tape that was laid round the skin there.",
+            about: "The largest change of this girth from the rest pose, along the same curve on the skin.",
         });
-        let change = |s: &Series| {
-            let changes = s.moments.iter().map(|m| m.girths.get(i)?.change());
-            let changes: Option<Vec<f64>> = changes.collect();
-            changes?
-                .into_iter()
-                .reduce(|a, b| if b.abs() > a.abs() { b } else { a })
-        };
-        let changes: Vec<Option<f64>> = series.iter().map(change).collect();
-        let sizes: Vec<Option<f32>> = changes
-            .iter()
-            .map(|c| Some(c.as_ref()?.abs() as f32))
-            .collect();
-        by_column.push(cells(&sizes, true, |i| match changes[i] {
+        let changes: Vec<Option<f64>> = series.iter().map(|s| change(s, i)).collect();
+        let sizes = changes.iter().map(|c| c.map(|c| c.abs() as f32));
+        let sizes: Vec<Option<f32>> = sizes.collect();
+        by_column.push(cells(&sizes, true, |k| match changes[k] {
             Some(change) => (format!("{:+.2}", 100.0 * change), 0),
             None => ("-".into(), 0),
         }));

@@ -6,7 +6,7 @@ use super::table::{Individual, Person};
 use crate::document::{Document, MeshId};
 use crate::task::Task;
 use crate::twin::template::{TemplateMeasures, template_measures};
-use crate::twin::{Body, FitOptions, FitReport, Measurement, Tapes, TwinError};
+use crate::twin::{Body, FitOptions, FitReport, Measurement, Tape, TwinError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,23 +17,14 @@ pub struct Individualised {
     pub document: Document,
     /// What was reached.
     pub report: FitReport,
+    /// The girths that the table measures, and the mesh of each.
+    pub tapes: Vec<(MeshId, Tape)>,
 }
 
 impl Document {
     /// The body of the document at rest. Fails where there is no skin, no weight, or a mesh with two skins.
     pub fn body(&self) -> Result<Body, TwinError> {
         subject::body_of(self).map(|(body, _)| body)
-    }
-
-    /// The girths that a table measures on this body, and the mesh of each list of points that [`Tapes::girths`] takes.
-    /// Fails as [`Document::body`] does, and where a row does not fit the body.
-    pub fn tapes(
-        &self,
-        rows: &[Measurement],
-        options: &FitOptions,
-    ) -> Result<(Tapes, Vec<MeshId>), TwinError> {
-        let (body, meshes) = subject::body_of(self)?;
-        Ok((Tapes::new(&body, rows, options)?, meshes))
     }
 
     /// The lengths and girths of the body, and its height.
@@ -70,6 +61,7 @@ impl Document {
         Ok(Individualised {
             document: shape.of(self),
             report: shape.report,
+            tapes: shape.tapes,
         })
     }
 

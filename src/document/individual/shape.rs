@@ -10,7 +10,7 @@ use crate::skinning::Influences;
 use crate::task::Task;
 use crate::twin::bind::Bind;
 use crate::twin::normals::turned_normals;
-use crate::twin::{Body, FitOptions, FitReport, Fitted, Measurement, TwinError, fit};
+use crate::twin::{Body, FitOptions, FitReport, Fitted, Measurement, Tape, TwinError, fit};
 use glam::{DAffine3, DMat3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -24,6 +24,8 @@ pub struct IndividualShape {
     pub options: FitOptions,
     /// What was reached.
     pub report: FitReport,
+    /// The girths that the table measures, and the mesh of each.
+    pub tapes: Vec<(MeshId, Tape)>,
     /// What it was computed from.
     template: Template,
     /// `None`: the individual is the template.
@@ -78,6 +80,7 @@ impl IndividualShape {
             rows: rows.to_vec(),
             options: *options,
             report: FitReport::default(),
+            tapes: Vec::new(),
             template: Template::of(document),
             made: None,
             known: Mutex::default(),
@@ -88,6 +91,8 @@ impl IndividualShape {
         let (body, meshes) = body_of(document)?;
         let fitted = fit(&body, rows, options, task)?;
         shape.report = fitted.report.clone();
+        let tapes = fitted.tapes.iter().cloned();
+        shape.tapes = tapes.map(|tape| (meshes[tape.mesh], tape)).collect();
         if !fitted.is_identity() {
             task.step("Making the individual", 0.92)?;
             shape.made = Some(Made::new(document, body, fitted, &meshes));

@@ -178,7 +178,7 @@ pub fn main_child(document: &Document, joint: JointId) -> Option<JointId> {
     aimed_child(document, joint, || &weights)
 }
 
-/// As [`main_child`], of the children in the hierarchy with a bone between where there are such: a joint that only follows
+/// As [`main_child`], but prefers children in the hierarchy that are not at the joint's own place: a joint that only follows
 /// along the limb has no motion relative to this one.
 pub fn main_child_in_hierarchy(document: &Document, joint: JointId) -> Option<JointId> {
     let skeleton = &document.skeleton;

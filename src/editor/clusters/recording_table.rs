@@ -202,7 +202,7 @@ fn write(
                 .into(),
         );
     }
-    let bytes = made.to_file(path);
+    let bytes = made.to_bytes(path);
     task.step("Writing the table", 0.8).map_err(cancelled)?;
     output.write(&bytes).map_err(|why| why.to_string())?;
     let mut said = format!(

@@ -6,7 +6,7 @@ use crate::document::{ClipId, Edit};
 use crate::editor::clusters::free_recording_name;
 use crate::evaluate::JobError;
 use crate::io::motion_source::ReadMotion;
-use crate::motion::retarget::{BodyMotion, MotionSettings, fingerprint};
+use crate::motion::retarget::{BodyMotion, MotionSettings};
 use crate::motion::roles::FoundBy;
 use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
@@ -133,7 +133,7 @@ impl Editor {
         let own = self.clip_of_motion(adding);
         let own = own.and_then(|id| Some((id, self.document.clips().get(&id)?.name.clone())));
         let is_again = own.is_some();
-        let replaces_edits = before.is_none() && self.has_edited_clip(adding);
+        let replaces_edits = before.is_none() && self.has_changed_clip(adding);
         let (id, name) = own.unwrap_or_else(|| {
             let name = self.free_name(&added.baked.clip.name);
             let name = if name.is_empty() {
@@ -183,7 +183,7 @@ impl Editor {
         }
         if replaces_edits {
             self.notify(format!(
-                "The keyframes that you edited in \"{name}\" were replaced. Undo brings them back."
+                "The keyframes of \"{name}\" had changed since it was made, and were replaced. Undo brings them back."
             ));
         }
         if is_first && !is_again {
@@ -194,7 +194,7 @@ impl Editor {
     }
 
     /// Whether the clip of the motion's recording is no longer as it was made.
-    fn has_edited_clip(&self, adding: &AddingMotion) -> bool {
+    fn has_changed_clip(&self, adding: &AddingMotion) -> bool {
         let item = adding
             .recording
             .and_then(|id| self.document.recordings().get(&id));
@@ -204,7 +204,7 @@ impl Editor {
             .clip_of_motion(adding)
             .and_then(|id| self.document.clips().get(&id));
         clip.zip(known)
-            .is_some_and(|(clip, known)| fingerprint(clip) != known)
+            .is_some_and(|(clip, known)| clip.fingerprint() != known)
     }
 
     /// The recording of a motion with its settings and its clip; `None` for the clip of a project.
@@ -234,7 +234,7 @@ impl Editor {
             settings: adding.settings.clone(),
             feet: added.feet_secs(),
             clip: Some(clip),
-            baked: Some(fingerprint(&added.baked.clip)),
+            baked: Some(added.fingerprint),
         }));
         let id = adding
             .recording

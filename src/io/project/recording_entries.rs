@@ -78,9 +78,9 @@ pub(super) struct MotionOfRecording {
     feet: FeetSecs,
     #[serde(skip_serializing_if = "Option::is_none")]
     clip: Option<u32>,
-    /// The fingerprint of the clip's keyframes, as they were made.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    baked: Option<u64>,
+    /// The fingerprint of the clip as it was made, in hexadecimal; empty: unknown.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    baked: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -128,7 +128,9 @@ impl From<&BodyMotion> for MotionOfRecording {
             tolerance: Some(bake.tolerance).filter(|t| *t != BakeOptions::default().tolerance),
             feet: motion.feet.clone(),
             clip: motion.clip.map(|clip| clip.0),
-            baked: motion.baked,
+            baked: motion
+                .baked
+                .map_or_else(String::new, |n| format!("{n:016x}")),
         }
     }
 }
@@ -169,7 +171,7 @@ impl From<MotionOfRecording> for BodyMotion {
             },
             feet: entry.feet,
             clip: entry.clip.map(ClipId),
-            baked: entry.baked,
+            baked: u64::from_str_radix(&entry.baked, 16).ok(),
         }
     }
 }

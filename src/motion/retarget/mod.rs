@@ -29,7 +29,7 @@ pub use lock::FootLock;
 pub use mapping::Mapping;
 pub use reference::{Reference, ReferencePose};
 pub use report::RetargetReport;
-pub use settings::{BodyMotion, MotionSettings, RoleSearch, fingerprint};
+pub use settings::{BodyMotion, MotionSettings, RoleSearch};
 pub use target::{Retarget, RetargetPose};
 pub use travel::{Scale, Travel};
 

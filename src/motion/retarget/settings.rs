@@ -6,9 +6,8 @@ use crate::motion::contacts::FeetSecs;
 use crate::motion::rig::Rig;
 use crate::motion::roles::{RoleMap, Roles, by_names, by_structure, find_roles};
 use crate::motion::source::MotionSource;
-use crate::skeleton::{Channel, Clip, ClipId};
+use crate::skeleton::ClipId;
 use std::sync::Arc;
-use xxhash_rust::xxh3::Xxh3;
 
 /// How the joints of a skeleton get their roles in a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,22 +70,8 @@ pub struct BodyMotion {
     pub feet: FeetSecs,
     /// The clip that it was retargeted to.
     pub clip: Option<ClipId>,
-    /// The [`fingerprint`] of that clip's keyframes; `None` where it is not known.
+    /// The [`crate::skeleton::Clip::fingerprint`] of that clip as it was made; `None` where it is not known.
     pub baked: Option<u64>,
-}
-
-/// A number that changes with the keyframes of a clip. Names, and the order and the joints of channels, do not matter.
-pub fn fingerprint(clip: &Clip) -> u64 {
-    let of_channel = |channel: &Channel| {
-        let mut hash = Xxh3::new();
-        hash.update(&[channel.interpolation as u8]);
-        for numbers in [&channel.times, &channel.values] {
-            numbers.iter().for_each(|n| hash.update(&n.to_le_bytes()));
-        }
-        hash.digest()
-    };
-    let channels = clip.channels.iter().map(of_channel);
-    channels.fold(0, u64::wrapping_add)
 }
 
 impl PartialEq for BodyMotion {

@@ -280,7 +280,7 @@ impl Viewport {
         let selected: Vec<Vec3> = session
             .selected_joints
             .iter()
-            .filter_map(|joint| editor.world().get(joint.get()))
+            .filter_map(|joint| editor.pointed_world().get(joint.get()))
             .map(|world| world.translation.as_vec3())
             .filter(|p| p.is_finite())
             .collect();

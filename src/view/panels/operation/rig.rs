@@ -142,7 +142,7 @@ fn pin_ui(ui: &mut Ui, settings: &mut PinSettings) {
         ),
         ("End", "The time up to which the bones stay in place.", to),
         (
-            "Reference",
+            "Reference time",
             "The reference time: the bones stay where the clip has them then. If the pose on screen is not keyed, they stay where it has them.",
             &mut settings.at,
         ),
