@@ -9,6 +9,7 @@ use sinew::skeleton::JointId;
 use sinew::task::Task;
 use sinew::twin::template::girth_at;
 use sinew::twin::{FitOptions, Kind, Measurement, Sides};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Where the girths of the forearm are measured.
@@ -27,7 +28,7 @@ fn measured_arm(folder: &Path) -> PathBuf {
     let mut rows = String::from("kind,bone,value,at\n");
     for (at, factor) in SITES.into_iter().zip([1.25, 1.2, 1.25]) {
         let girth = girth_at(&body, forearm, at).unwrap();
-        rows += &format!("girth,forearm,{},{at}\n", girth * factor);
+        writeln!(rows, "girth,forearm,{},{at}", girth * factor).unwrap();
     }
     let (csv, project) = (folder.join("m.csv"), folder.join("p.ron"));
     std::fs::write(&csv, rows).unwrap();
