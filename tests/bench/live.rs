@@ -78,7 +78,7 @@ fn live_frames(name: &str, window: &mut Window) {
         let [asked, _] = window.editor().requests();
         while window.editor().requests()[1] < asked {
             // A window does not draw frames in the meantime: the worker wakes it.
-            std::thread::sleep(Duration::from_micros(100));
+            std::thread::sleep(Duration::from_millis(1));
             window.harness.state_mut().editor_mut().poll(0.0);
             assert!(start.elapsed() < Duration::from_secs(10), "no picture");
         }
@@ -160,12 +160,16 @@ fn packet(secs: f64) -> Vec<u8> {
         "Head",
         "LeftUpperArm",
         "LeftLowerArm",
+        "LeftHand",
         "RightUpperArm",
         "RightLowerArm",
+        "RightHand",
         "LeftUpperLeg",
         "LeftLowerLeg",
+        "LeftFoot",
         "RightUpperLeg",
         "RightLowerLeg",
+        "RightFoot",
     ] {
         let height = if bone == "Hips" { 0.9 } else { 0.0 };
         let mut args = vec![OscType::String(bone.into())];
