@@ -45,7 +45,10 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
         let diverging = metric.range(1.0).is_diverging();
         let text = |v: f32| {
             let v = v * factor;
-            if diverging {
+            // What is rounded to zero has no sign.
+            if v.abs() < 0.5 * 10f32.powi(-(decimals as i32)) {
+                format!("{:.decimals$}", 0.0)
+            } else if diverging {
                 format!("{v:+.decimals$}")
             } else {
                 format!("{v:.decimals$}")
@@ -104,9 +107,9 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
         None => ("open".into(), 0),
         Some(span) => (
             format!(
-                "{:+.2} … {:+.2}",
-                100.0 * span.min_change,
-                100.0 * span.max_change
+                "{} … {}",
+                signed_percent(span.min_change),
+                signed_percent(span.max_change)
             ),
             0,
         ),
@@ -117,6 +120,16 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
         .map(|i| by_column.iter().map(|c| c[i].clone()).collect())
         .collect();
     (columns, rows)
+}
+
+/// A fraction in percent with two decimals and its sign, which what is rounded to zero does not have.
+fn signed_percent(fraction: f64) -> String {
+    let percent = 100.0 * fraction;
+    if percent.abs() < 0.005 {
+        "0.00".into()
+    } else {
+        format!("{percent:+.2}")
+    }
 }
 
 /// The largest changes of the person's girths over all frames, of those that change most.
@@ -148,7 +161,7 @@ fn girths(series: &[Series], columns: &mut Vec<Column>, by_column: &mut Vec<Vec<
         let sizes = changes.iter().map(|c| c.map(|c| c.abs() as f32));
         let sizes: Vec<Option<f32>> = sizes.collect();
         by_column.push(cells(&sizes, true, |k| match changes[k] {
-            Some(change) => (format!("{:+.2}", 100.0 * change), 0),
+            Some(change) => (signed_percent(change), 0),
             None => ("-".into(), 0),
         }));
     }
@@ -218,6 +231,13 @@ fn cells(sizes: &[Option<f32>], ranked: bool, text: impl Fn(usize) -> (String, u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_rounded_to_zero_has_no_sign() {
+        assert_eq!(signed_percent(-1e-8), "0.00");
+        assert_eq!(signed_percent(-5.1e-5), "-0.01");
+        assert_eq!(signed_percent(0.0421), "+4.21");
+    }
 
     #[test]
     fn the_best_is_the_smallest_that_is_written_so() {
