@@ -144,6 +144,8 @@ pub struct Compared<'a> {
     after: &'a Document,
     /// Diagonal of the bounding box of all points in the rest pose, metres; 1 where there are none.
     pub diagonal: f64,
+    /// The instances of both; `None` where only one of the two has an instance, a mesh or a point.
+    pairs: Option<Vec<Pair<'a>>>,
 }
 
 impl<'a> Compared<'a> {
@@ -153,6 +155,7 @@ impl<'a> Compared<'a> {
             before,
             after,
             diagonal: diagonal(before),
+            pairs: pairs(before, after),
         }
     }
 
@@ -196,33 +199,122 @@ impl<'a> Compared<'a> {
     }
 
     fn apart(&self, world: &[Vec<DAffine3>; 2]) -> Distances {
-        let mut all = Distances::default();
-        if self.after.instances.len() != self.before.instances.len() {
+        let Some(pairs) = &self.pairs else {
             return Distances::UNKNOWN;
-        }
-        let in_file = |document: &Document, (&id, instance): (&InstanceId, &Arc<Instance>)| {
-            document.instance_in_file(id, instance.joint)
         };
-        let theirs = self.after.instances.iter();
-        let theirs: BTreeMap<InstanceId, &Arc<Instance>> = theirs
-            .map(|entry| (in_file(self.after, entry), entry.1))
-            .collect();
-        for (id, instance) in &self.before.instances {
-            let Some(other) = theirs.get(&in_file(self.before, (id, instance))) else {
+        let mut all = Distances::default();
+        for pair in pairs {
+            let posed = [
+                Posed::new(self.before, pair.instances[0], &world[0]),
+                Posed::new(self.after, pair.instances[1], &world[1]),
+            ];
+            let [Some(a), Some(b)] = &posed else {
                 return Distances::UNKNOWN;
             };
-            let posed = [
-                Posed::new(self.before, instance, &world[0]),
-                Posed::new(self.after, other, &world[1]),
-            ];
-            let apart = match &posed {
-                [Some(a), Some(b)] => a.apart(b),
-                [None, None] => Distances::default(),
-                _ => Distances::UNKNOWN,
-            };
-            all.merge(apart);
+            all.merge(pair.apart(a, b));
         }
         all
+    }
+}
+
+/// An instance of both documents, and what of it is the same in every pose.
+struct Pair<'a> {
+    instances: [&'a Instance; 2],
+    /// n_points: whether its position or its influences differ, or are not finite.
+    differs: Vec<bool>,
+    /// For each slot of the skin, the points that it influences.
+    influenced: Vec<Vec<u32>>,
+}
+
+fn pairs<'a>(before: &'a Document, after: &'a Document) -> Option<Vec<Pair<'a>>> {
+    if after.instances.len() != before.instances.len() {
+        return None;
+    }
+    let in_file = |document: &Document, (&id, instance): (&InstanceId, &Arc<Instance>)| {
+        document.instance_in_file(id, instance.joint)
+    };
+    let theirs = after.instances.iter();
+    let theirs: BTreeMap<InstanceId, &Arc<Instance>> = theirs
+        .map(|entry| (in_file(after, entry), entry.1))
+        .collect();
+    let mut pairs = Vec::new();
+    for (id, instance) in &before.instances {
+        let other = *theirs.get(&in_file(before, (id, instance)))?;
+        let items = [
+            before.meshes.get(&instance.mesh),
+            after.meshes.get(&other.mesh),
+        ];
+        match items {
+            [Some(a), Some(b)] if a.geometry.n_points() == b.geometry.n_points() => {
+                pairs.push(Pair::new([instance, other], [a, b]));
+            }
+            [None, None] => {}
+            _ => return None,
+        }
+    }
+    Some(pairs)
+}
+
+impl<'a> Pair<'a> {
+    fn new(instances: [&'a Instance; 2], [a, b]: [&MeshItem; 2]) -> Self {
+        let mut influenced: Vec<Vec<u32>> = Vec::new();
+        let differs = (0..a.geometry.n_points() as u32).map(|point| {
+            let rows = [a, b].map(|item| item.influences.row(point));
+            let mut is_finite = a.geometry.positions[point as usize].is_finite();
+            for (slot, weight) in rows[0].iter() {
+                let slot = usize::from(slot);
+                if influenced.len() <= slot {
+                    influenced.resize(slot + 1, Vec::new());
+                }
+                influenced[slot].push(point);
+                is_finite &= weight.is_finite();
+            }
+            let positions = [a, b].map(|item| item.geometry.positions[point as usize]);
+            !is_finite || positions[0] != positions[1] || !rows[0].iter().eq(rows[1].iter())
+        });
+        Self {
+            differs: differs.collect(),
+            influenced,
+            instances,
+        }
+    }
+
+    /// The distances of the points in a pose of both.
+    fn apart(&self, a: &Posed<'_>, b: &Posed<'_>) -> Distances {
+        let mut all = Distances {
+            n: self.differs.len(),
+            ..Distances::default()
+        };
+        // Most edits change the matrices of few joints: the others' points need not be posed.
+        let moved = self.moved(a, b);
+        for (point, _) in moved.iter().enumerate().filter(|(_, moved)| **moved) {
+            let apart = a.point(point).distance_squared(b.point(point));
+            let apart = larger(0.0, apart);
+            all.max = all.max.max(apart);
+            all.squares += apart;
+        }
+        all.max = all.max.sqrt();
+        all
+    }
+
+    /// n_points: whether it may be elsewhere.
+    fn moved(&self, a: &Posed<'_>, b: &Posed<'_>) -> Vec<bool> {
+        let is_same = |a: &DAffine3, b: &DAffine3| a == b && a.is_finite();
+        let (a, b) = match (&a.follows, &b.follows) {
+            (Follows::Node(a), Follows::Node(b)) if is_same(a, b) => return self.differs.clone(),
+            (Follows::Joints(a), Follows::Joints(b)) => (a, b),
+            _ => return vec![true; self.differs.len()],
+        };
+        let mut moved = self.differs.clone();
+        for (slot, points) in self.influenced.iter().enumerate() {
+            let matrices = a.get(slot).zip(b.get(slot));
+            if !matrices.is_some_and(|(a, b)| is_same(a, b)) {
+                points
+                    .iter()
+                    .for_each(|point| moved[*point as usize] = true);
+            }
+        }
+        moved
     }
 }
 
@@ -278,55 +370,6 @@ impl<'a> Posed<'a> {
             sum += weight;
         }
         if sum > 0.0 { position / sum } else { p }
-    }
-
-    /// The distances of the points of two instances of as many points.
-    fn apart(&self, other: &Self) -> Distances {
-        if self.n_points() != other.n_points() {
-            return Distances::UNKNOWN;
-        }
-        let same = self.same(other);
-        let mut all = Distances {
-            n: self.n_points(),
-            ..Distances::default()
-        };
-        for point in 0..self.n_points() {
-            // Most edits change the matrices of few joints: the others' points need not be posed.
-            if !self.has_same_point(other, point, &same) {
-                let apart = self.point(point).distance_squared(other.point(point));
-                let apart = larger(0.0, apart);
-                all.max = all.max.max(apart);
-                all.squares += apart;
-            }
-        }
-        all.max = all.max.sqrt();
-        all
-    }
-
-    /// For the node, or for each joint of both skins, whether it has the same finite matrix.
-    fn same(&self, other: &Self) -> Vec<bool> {
-        let is_same = |(a, b): (&DAffine3, &DAffine3)| a == b && a.is_finite();
-        match (&self.follows, &other.follows) {
-            (Follows::Node(a), Follows::Node(b)) => vec![is_same((a, b))],
-            (Follows::Joints(a), Follows::Joints(b)) => a.iter().zip(b).map(is_same).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Whether a point has finite numbers that are equal in both.
-    fn has_same_point(&self, other: &Self, point: usize, same: &[bool]) -> bool {
-        let position = self.item.geometry.positions[point];
-        if position != other.item.geometry.positions[point] || !position.is_finite() {
-            return false;
-        }
-        if matches!(self.follows, Follows::Node(_)) {
-            return same.first() == Some(&true);
-        }
-        let [a, b] = [self, other].map(|posed| posed.item.influences.row(point as u32));
-        let is_same = |&(joint, weight): &(u16, f32)| {
-            weight.is_finite() && same.get(usize::from(joint)) == Some(&true)
-        };
-        a.iter().all(|influence| is_same(&influence)) && a.iter().eq(b.iter())
     }
 }
 
