@@ -309,9 +309,9 @@ impl<'a> Pair<'a> {
         for (slot, points) in self.influenced.iter().enumerate() {
             let matrices = a.get(slot).zip(b.get(slot));
             if !matrices.is_some_and(|(a, b)| is_same(a, b)) {
-                points
-                    .iter()
-                    .for_each(|point| moved[*point as usize] = true);
+                for &point in points {
+                    moved[point as usize] = true;
+                }
             }
         }
         moved
