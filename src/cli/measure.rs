@@ -15,7 +15,7 @@ use std::process::ExitCode;
 #[derive(Serialize)]
 struct Report {
     file: String,
-    /// Whose measurements the body has; absent: the template.
+    /// The body, individual or what-if; absent for the template.
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'static str>,
     /// The stack that the difference compares with.

@@ -31,9 +31,9 @@ pub enum BodyArg {
 pub(crate) struct ShownBody {
     /// `None`: the template.
     pub(crate) name: Option<&'static str>,
-    /// What should be looked at.
+    /// The warnings of the fit.
     pub(crate) warnings: Vec<Finding>,
-    /// The girths that were measured of the person, and the mesh of each.
+    /// The measured girths of the person, each with its mesh.
     pub(crate) tapes: Vec<(MeshId, Tape)>,
 }
 

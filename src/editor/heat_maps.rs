@@ -136,19 +136,17 @@ impl Editor {
 
     /// Whether a view shows the body that was compared with a scan.
     fn shows_compared_body(&self, view: ViewId) -> bool {
-        let requests = self.views.requests();
-        let request = requests.iter().find(|r| r.view == view);
         let compared = self.scan_comparison().map(|scan| scan.body);
-        request.is_some_and(|r| compared == Some(self.body_of_view(r)))
+        let request = self.views.requests().into_iter().find(|r| r.view == view);
+        request.is_some_and(|r| compared == Some(self.body_of_view(&r)))
     }
 
     /// Whether a view shows the body that was compared with a scan, on its own stacks.
     fn shows_compared(&self, view: ViewId) -> bool {
-        let requests = self.views.requests();
-        let request = requests.iter().find(|r| r.view == view);
         let is_own =
             |r: &ViewRequest| matches!(r.stack, StackChoice::Project | StackChoice::Body(_));
-        request.is_some_and(is_own) && self.shows_compared_body(view)
+        let mut requests = self.views.requests().into_iter();
+        self.shows_compared_body(view) && requests.any(|r| r.view == view && is_own(&r))
     }
 
     /// The statistics of a view's values, once they are computed.

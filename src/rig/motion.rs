@@ -33,7 +33,7 @@ pub struct AddedMotion {
     pub times: Vec<f64>,
     /// The motion's own skeleton beside the character.
     pub ghost: Ghost,
-    /// The clip's.
+    /// Of the clip: [`crate::skeleton::Clip::fingerprint`].
     pub fingerprint: u64,
 }
 

@@ -204,7 +204,8 @@ impl Channel {
 }
 
 impl Clip {
-    /// A number that changes with the keyframes. Names, and the order and the joints of channels, do not matter.
+    /// A hash of the keyframes (xxh3-64), for finding out whether they were edited. Names and the order and joints of channels are
+    /// left out, since opening a project may change them.
     pub fn fingerprint(&self) -> u64 {
         let of_channel = |channel: &Channel| {
             let mut hash = Xxh3::new();

@@ -52,13 +52,13 @@ impl Sleeve {
         }
     }
 
-    /// The perimeter of [`Sleeve::curve`].
+    /// The perimeter of [`Sleeve::curve`], metres.
     pub(super) fn girth(&self, points: &[&[DVec3]], cut: Cut) -> Option<f64> {
         let curve = self.curve(points, cut)?;
-        Some(perimeter(&curve.places(points[curve.mesh])))
+        curve.length(|point| points[curve.mesh][point as usize])
     }
 
-    /// The closed curve that winds round the axis, of several the nearest; `points`: of each mesh.
+    /// The closed curve in the plane that goes around the axis, of several the nearest. `points`: of each mesh, metres.
     pub(super) fn curve(&self, points: &[&[DVec3]], cut: Cut) -> Option<SkinCurve> {
         let meshes = self.triangles.iter().zip(points).enumerate();
         let loops = meshes.flat_map(|(mesh, (triangles, points))| {
@@ -66,7 +66,7 @@ impl Sleeve {
             loops.map(move |crossings| SkinCurve { mesh, crossings })
         });
         let round = loops.filter_map(|curve| {
-            let places = curve.places(points[curve.mesh]);
+            let places = curve.places(|point| points[curve.mesh][point as usize]);
             winds_round(&places, cut).then(|| (distance(&places, cut.centre), curve))
         });
         let nearest = round.reduce(|best, found| if best.0 <= found.0 { best } else { found });
@@ -74,7 +74,7 @@ impl Sleeve {
     }
 }
 
-/// A closed curve on the skin.
+/// A closed curve on the skin: where a plane cuts it in the rest pose.
 #[derive(Clone, Debug)]
 pub(super) struct SkinCurve {
     /// The mesh that it lies on, by its place in the body.
@@ -91,19 +91,19 @@ struct Crossing {
 }
 
 impl SkinCurve {
-    /// Its corners; `points`: of its mesh.
-    fn places(&self, points: &[DVec3]) -> Vec<DVec3> {
+    /// Its corners, metres. `position`: of a point of its mesh.
+    fn places(&self, position: impl Fn(u32) -> DVec3) -> Vec<DVec3> {
         let place = |crossing: &Crossing| {
             let (a, b) = crossing.edge;
-            let (a, b) = (points[a as usize], points[b as usize]);
+            let (a, b) = (position(a), position(b));
             a + (b - a) * crossing.at
         };
         self.crossings.iter().map(place).collect()
     }
 
-    /// Its length where the skin has these points, metres; `None` where one is not finite.
-    pub(super) fn length(&self, points: &[DVec3]) -> Option<f64> {
-        let length = perimeter(&self.places(points));
+    /// Its length, metres; `None` where a position is not finite. `position`: of a point of its mesh, metres.
+    pub(super) fn length(&self, position: impl Fn(u32) -> DVec3) -> Option<f64> {
+        let length = perimeter(&self.places(position));
         length.is_finite().then_some(length)
     }
 }

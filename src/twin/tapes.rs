@@ -18,27 +18,29 @@ pub struct Tape {
     pub at: f64,
     /// The girth at rest, metres.
     pub rest: f64,
-    /// The mesh round which it lies, by its place in the body.
+    /// The mesh on which it lies, by its place in the body.
     pub mesh: usize,
     curve: SkinCurve,
 }
 
 impl Tape {
-    /// Round a bone of a fitted body; `None` where the target is no girth, or the skin is open there. `points`: of each mesh.
+    /// The tape around a bone of a fitted body; `None` where the target is no girth, or the skin is open there. `points`: of each
+    /// mesh, at rest, world space, metres.
     pub(super) fn of(target: &Target, line: &BoneLine, points: &[&[DVec3]]) -> Option<Self> {
         let cut = Cut::of(line, target.at)?;
         let curve = target.sleeve.as_ref()?.curve(points, cut)?;
         Some(Self {
             joint: *target.joints.first()?,
             at: target.at,
-            rest: curve.length(points[curve.mesh])?,
+            rest: curve.length(|point| points[curve.mesh][point as usize])?,
             mesh: curve.mesh,
             curve,
         })
     }
 
-    /// Its length in a pose, metres; `None` where a point under it is not finite. `points`: of its mesh, world space.
-    pub fn length(&self, points: &[DVec3]) -> Option<f64> {
-        self.curve.length(points)
+    /// Its length in a pose, metres; `None` where a position under it is not finite. `position`: of a point of its mesh in the
+    /// pose, world space, metres.
+    pub fn length(&self, position: impl Fn(u32) -> DVec3) -> Option<f64> {
+        self.curve.length(position)
     }
 }

@@ -446,7 +446,7 @@ fn foot_contacts_are_changed_by_hand_held_and_undone() {
     // Keyframes that were edited are not replaced without a word, neither now nor after saving; undo brings them back.
     let is_said = |h: &EditorHarness| {
         h.last_notice()
-            .contains("of \"walker\" had changed since it was made")
+            .contains("of \"walker\" that had been edited were replaced")
     };
     assert!(!is_said(&h), "{}", h.last_notice());
     let folder = tempfile::tempdir().unwrap();
@@ -461,7 +461,7 @@ fn foot_contacts_are_changed_by_hand_held_and_undone() {
     assert!(
         !own.notices
             .iter()
-            .any(|n| n.text.contains("had changed since"))
+            .any(|n| n.text.contains("that had been edited"))
     );
     let time = before.channels[0].times[0];
     h.editor.delete_keys_at(time, None);

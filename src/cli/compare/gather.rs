@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// Whose measurements the body has; absent: the template.
+    /// The body, individual or what-if; absent for the template.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<&'static str>,
     /// One for each frame.
@@ -42,7 +42,7 @@ pub(crate) struct Numbers {
     pub(crate) folded_faces: usize,
     /// `null`: open.
     pub(crate) volume_change: Option<f64>,
-    /// Of the person, where the model has measurements.
+    /// The measured girths of the person; absent for the template.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) girths: Vec<Girth>,
 }

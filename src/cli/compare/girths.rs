@@ -3,9 +3,7 @@
 use crate::document::{Document, MeshId};
 use crate::evaluate::Evaluator;
 use crate::twin::Tape;
-use glam::DVec3;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// A girth in one frame.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,21 +30,16 @@ pub(crate) fn in_pose(
     document: &Document,
     evaluator: &Evaluator,
 ) -> Vec<Girth> {
-    let points = |mesh: MeshId| -> Option<Vec<DVec3>> {
+    let positions = |mesh: MeshId| {
         let mut drawn = document.instances().iter();
         let (&id, _) = drawn.find(|(_, i)| i.mesh == mesh && i.skin.is_some())?;
-        let posed = evaluator.plan(id)?.positions();
-        Some(posed.iter().map(|p| p.as_dvec3()).collect())
+        Some(evaluator.plan(id)?.positions())
     };
-    let mut of_mesh: BTreeMap<MeshId, Option<Vec<DVec3>>> = BTreeMap::new();
-    let girth = |(mesh, tape): &(MeshId, Tape)| {
-        let points = of_mesh.entry(*mesh).or_insert_with(|| points(*mesh));
-        Girth {
-            bone: document.skeleton().label(tape.joint),
-            at: tape.at,
-            rest: tape.rest,
-            posed: points.as_ref().and_then(|points| tape.length(points)),
-        }
+    let girth = |(mesh, tape): &(MeshId, Tape)| Girth {
+        bone: document.skeleton().label(tape.joint),
+        at: tape.at,
+        rest: tape.rest,
+        posed: positions(*mesh).and_then(|p| tape.length(|point| p[point as usize].as_dvec3())),
     };
     tapes.iter().map(girth).collect()
 }

@@ -36,24 +36,11 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
         if values.iter().all(Option::is_none) {
             return;
         }
-        let (factor, decimals, unit) = metric.shown();
         columns.push(Column {
             label: label.to_owned(),
-            unit,
+            unit: metric.shown().2,
             about: metric.description(),
         });
-        let diverging = metric.range(1.0).is_diverging();
-        let text = |v: f32| {
-            let v = v * factor;
-            // What is rounded to zero has no sign.
-            if v.abs() < 0.5 * 10f32.powi(-(decimals as i32)) {
-                format!("{:.decimals$}", 0.0)
-            } else if diverging {
-                format!("{v:+.decimals$}")
-            } else {
-                format!("{v:.decimals$}")
-            }
-        };
         let alarm = |v: f32| {
             let thresholds = metric.thresholds().into_iter().flatten();
             thresholds.filter(|&t| v >= t).count() as u8
@@ -62,7 +49,7 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
         // A difference from one of the stacks has no best value.
         let ranked = !matches!(metric, Metric::Difference | Metric::Discontinuity);
         by_column.push(cells(&sizes, ranked, |i| {
-            values[i].map_or(("-".into(), 0), |v| (text(v), alarm(v)))
+            values[i].map_or(("-".into(), 0), |v| (metric.number(v), alarm(v)))
         }));
     };
     metric("Bulge, largest", Metric::Bulge, |w| w.max.value);

@@ -197,23 +197,29 @@ impl Metric {
 
     /// A value as text, with its unit and, where values have two signs, its sign: "+12.3 %".
     pub fn format(self, value: f32) -> String {
+        let number = self.number(value);
+        match self.shown().2 {
+            _ if value.is_nan() => number,
+            "" => number,
+            "°" => format!("{number}°"),
+            unit => format!("{number} {unit}"),
+        }
+    }
+
+    /// A value as text without its unit: "+12.3"; "-" for what is no number.
+    pub fn number(self, value: f32) -> String {
         if value.is_nan() {
             return "-".into();
         }
-        let (factor, decimals, unit) = self.shown();
+        let (factor, decimals, _) = self.shown();
         let value = value * factor;
         // A value that rounds to 0 has no sign.
         let is_zero = value.abs() < 0.5 * 10f32.powi(-(decimals as i32));
         let value = if is_zero { 0.0 } else { value };
-        let number = if self.range(1.0).is_diverging() && !is_zero {
+        if self.range(1.0).is_diverging() && !is_zero {
             format!("{value:+.decimals$}")
         } else {
             format!("{value:.decimals$}")
-        };
-        match unit {
-            "" => number,
-            "°" => format!("{number}°"),
-            unit => format!("{number} {unit}"),
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Individualised {
     pub document: Document,
     /// What was reached.
     pub report: FitReport,
-    /// The girths that the table measures, and the mesh of each.
+    /// The girths that the table measures, each with its mesh.
     pub tapes: Vec<(MeshId, Tape)>,
 }
 

@@ -24,7 +24,7 @@ pub struct IndividualShape {
     pub options: FitOptions,
     /// What was reached.
     pub report: FitReport,
-    /// The girths that the table measures, and the mesh of each.
+    /// The girths that the table measures, each with its mesh.
     pub tapes: Vec<(MeshId, Tape)>,
     /// What it was computed from.
     template: Template,

@@ -293,7 +293,7 @@ pub(super) fn sample_below(
     Ok(())
 }
 
-/// A clip of both documents.
+/// A clip as it is in both documents.
 #[derive(Clone, Copy)]
 struct ClipOf<'a> {
     id: MotionId,

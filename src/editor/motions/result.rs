@@ -133,7 +133,7 @@ impl Editor {
         let own = self.clip_of_motion(adding);
         let own = own.and_then(|id| Some((id, self.document.clips().get(&id)?.name.clone())));
         let is_again = own.is_some();
-        let replaces_edits = before.is_none() && self.has_changed_clip(adding);
+        let replaces_edits = before.is_none() && self.is_clip_edited(adding);
         let (id, name) = own.unwrap_or_else(|| {
             let name = self.free_name(&added.baked.clip.name);
             let name = if name.is_empty() {
@@ -183,7 +183,7 @@ impl Editor {
         }
         if replaces_edits {
             self.notify(format!(
-                "The keyframes of \"{name}\" had changed since it was made, and were replaced. Undo brings them back."
+                "Keyframes of \"{name}\" that had been edited were replaced. Undo brings them back."
             ));
         }
         if is_first && !is_again {
@@ -193,8 +193,8 @@ impl Editor {
         }
     }
 
-    /// Whether the clip of the motion's recording is no longer as it was made.
-    fn has_changed_clip(&self, adding: &AddingMotion) -> bool {
+    /// Whether the clip of the motion's recording was edited since it was baked.
+    fn is_clip_edited(&self, adding: &AddingMotion) -> bool {
         let item = adding
             .recording
             .and_then(|id| self.document.recordings().get(&id));

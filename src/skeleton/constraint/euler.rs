@@ -58,7 +58,7 @@ impl EulerOrder {
         DQuat::from_euler(order, angles[i], angles[j], angles[k])
     }
 
-    /// The axes, the first rotation first, and the same order about fixed axes.
+    /// The axes in the order of their rotations, and that order about fixed axes in glam's terms.
     fn axes(self) -> ([usize; 3], EulerRot) {
         match self {
             Self::Xyz => ([0, 1, 2], EulerRot::XYZEx),
