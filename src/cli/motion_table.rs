@@ -5,6 +5,7 @@ use super::motion_args::MotionArgs;
 use super::motion_streams::{OpenStreams, check_channels};
 use crate::finding::{counted, trimmed};
 use crate::motion::aggregate::{Aggregate, MAX_VALUES, frame_times, overlap};
+use crate::task::Task;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,7 +35,8 @@ pub(super) fn run(
     let chosen = |name: &str| args.channels.is_empty() || args.channels.iter().any(|c| c == name);
     let times = frame_times(start, end, args.rate);
     let at_rest = |joint: &str| opened.rest(joint);
-    let made = Aggregate::new(&streams, times, args.rate, chosen, at_rest);
+    let task = Task::new();
+    let made = Aggregate::new(&streams, times, args.rate, chosen, at_rest, &task);
     let mut made = made.map_err(|why| Failure::Input(format!("A recording: {why}.")))?;
     for channel in &made.channels {
         let n = channel.valid.iter().filter(|valid| !**valid).count();
@@ -45,7 +47,7 @@ pub(super) fn run(
     if args.valid {
         made.keep_valid();
     }
-    let bytes = made.to_bytes(table);
+    let bytes = made.to_bytes(table, &task).map_err(Failure::input)?;
     output.write(&bytes).map_err(Failure::input)?;
     writeln!(
         out,

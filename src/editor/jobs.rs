@@ -38,8 +38,10 @@ pub(super) enum EditorJob {
     CompareScan,
     /// Writes a weights file.
     WriteWeights,
-    /// Writes recordings as a table.
+    /// Writes a computed table of recordings.
     WriteTable,
+    /// Computes a table of recordings in memory.
+    ComputeTable,
     /// Runs an operation on weights that takes less than a second.
     Operation,
     /// Runs an operation on weights that takes longer.
@@ -120,6 +122,7 @@ impl JobKind for EditorJob {
             | Self::AddMeasurement
             | Self::FitIndividual
             | Self::FitWhatIf
+            | Self::ComputeTable
             | Self::ReplaceCage => Priority::Normal,
             _ => Priority::Quick,
         }
@@ -135,9 +138,9 @@ impl JobKind for EditorJob {
     }
 
     fn replaces_waiting(self) -> bool {
-        // Every requested file is written, and every recording read. Fixes, checks, centres and tables start only after the previous one has
-        // ended.
-        !self.writes() && self != Self::ReadRecording
+        // Every requested file is written, and every recording read. Fixes, checks, centres and influence tables start only after the previous
+        // one has ended.
+        !self.writes() && !matches!(self, Self::ReadRecording | Self::ComputeTable)
     }
 
     /// Files are written in the order of the requests.
@@ -214,6 +217,7 @@ impl Editor {
                 EditorJob::ComputeExport => self.take_computed_export(),
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),
                 EditorJob::ReadRecording => self.take_recording(),
+                EditorJob::ComputeTable => self.take_computed_table(),
                 EditorJob::WriteTable => self.take_table(),
                 EditorJob::ReadMotion => self.take_motion_source(),
                 EditorJob::AddMotion => self.take_added_motion(),
@@ -288,8 +292,8 @@ mod tests {
     #[test]
     fn what_the_artist_waits_for_is_not_behind_what_takes_minutes() {
         use EditorJob::{
-            Centres, Checks, ComputeExport, Estimate, Open, Operation, ReadWeights, Save,
-            SlowOperation, Volume,
+            Centres, Checks, ComputeExport, ComputeTable, Estimate, Open, Operation, ReadWeights,
+            Save, SlowOperation, Volume,
         };
         let minutes = [Centres, Estimate, ComputeExport, SlowOperation, Volume];
         let lane = Lane::spawn(|| {}).unwrap();
@@ -299,6 +303,11 @@ mod tests {
             wait_for(&lane.submit(kind, "asked for", |_| ()), kind);
         }
         drop(gates);
+        // A large table is computed: the project can be saved meanwhile.
+        let lane = Lane::spawn(|| {}).unwrap();
+        let (_table, begun) = gated(&lane, ComputeTable);
+        begun.recv().unwrap();
+        wait_for(&lane.submit(Save, "asked for", |_| ()), Save);
         // The artist's jobs run beside a background job, also while another one waits.
         let lane = Lane::spawn(|| {}).unwrap();
         let (_centres, begun) = gated(&lane, Centres);
@@ -315,6 +324,9 @@ mod tests {
         for kind in [Autosave, Save, WriteExport, WriteWeights, WriteTable] {
             assert!(kind.writes() && !kind.replaces_waiting(), "{kind:?}");
         }
-        assert!(!EditorJob::ComputeExport.writes(), "it is in memory only");
+        for kind in [EditorJob::ComputeExport, EditorJob::ComputeTable] {
+            assert!(!kind.writes(), "{kind:?} is in memory only");
+        }
+        assert!(!EditorJob::ComputeTable.replaces_waiting());
     }
 }

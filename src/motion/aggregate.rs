@@ -10,11 +10,27 @@ use super::recording::Recording;
 use super::sampling::{Ends, Sampling};
 use super::series::{Channel, ChannelError};
 use super::signal::Signal;
+use crate::task::{Cancelled, Task};
 use glam::DQuat;
 use std::fmt::Write;
 
 /// The largest number of values of a table.
 pub const MAX_VALUES: usize = 50_000_000;
+/// Rows between two checks for cancellation: less than 50 ms of work.
+pub(super) const CHECKED_ROWS: usize = 4096;
+/// The share of the progress at which all channels are sampled.
+const SAMPLED: f32 = 0.5;
+
+/// Why recordings make no table.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AggregateError {
+    /// A channel cannot be sampled.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// The task was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
 
 /// A recording on the common clock.
 #[derive(Clone, Copy, Debug)]
@@ -88,9 +104,15 @@ impl Aggregate {
         rate: f64,
         chosen: impl Fn(&str) -> bool,
         rest: impl Fn(&str) -> DQuat,
-    ) -> Result<Self, ChannelError> {
+        task: &Task,
+    ) -> Result<Self, AggregateError> {
+        let n_channels: usize = streams.iter().map(|s| s.recording.n_channels()).sum();
         let mut channels = Vec::new();
         let mut clocks = Vec::new();
+        let step = |n_done: usize| {
+            let done = n_done as f32 / n_channels.max(1) as f32;
+            task.step("Aggregating the recordings", SAMPLED * done)
+        };
         for stream in streams {
             let of = stream.recording;
             let device = of.device.as_deref().unwrap_or("not named");
@@ -104,8 +126,9 @@ impl Aggregate {
                 let Some(name) = name(&track.name) else {
                     continue;
                 };
+                step(channels.len())?;
                 let parts = &["x", "y", "z"];
-                let sampled = sample(&common, &track.values, &times)?;
+                let sampled = sample(&common, &track.values, &times, task)?;
                 channels.push(channel(name, "m", parts, &sampled, |v, out| {
                     out.extend(v.to_array());
                 }));
@@ -114,6 +137,7 @@ impl Aggregate {
                 let Some(name) = name(&track.name) else {
                     continue;
                 };
+                step(channels.len())?;
                 let parts = &["qx", "qy", "qz", "qw"];
                 let rest = if of.world_rotations.contains(&track.name) {
                     DQuat::IDENTITY
@@ -121,8 +145,9 @@ impl Aggregate {
                     rest(&track.name)
                 };
                 let is_world = of.world_rotations.contains(&track.name);
-                let mut sampled =
-                    sample_as(&common, &track.values, &times, |q| rest.conjugate() * q)?;
+                let mut sampled = sample_as(&common, &track.values, &times, task, |q| {
+                    rest.conjugate() * q
+                })?;
                 if rest != DQuat::IDENTITY {
                     for shown in &mut sampled {
                         shown.value = rest * shown.value;
@@ -144,14 +169,16 @@ impl Aggregate {
                 let Some(name) = name(&track.name) else {
                     continue;
                 };
+                step(channels.len())?;
                 let unit = si_unit(&track.unit);
-                let sampled = sample(&common, &track.values, &times)?;
+                let sampled = sample(&common, &track.values, &times, task)?;
                 channels.push(channel(name, unit, &[""], &sampled, |v, out| out.push(v)));
             }
             for track in &of.labels {
                 let Some(name) = name(&track.name) else {
                     continue;
                 };
+                step(channels.len())?;
                 let ends = common.first().zip(common.last());
                 let inside =
                     |t: f64| ends.is_some_and(|(first, last)| (*first..=*last).contains(&t));
@@ -210,7 +237,7 @@ impl Aggregate {
     }
 
     /// As CSV, which [`super::table::parse_csv`] reads back: numbers with nine digits.
-    pub fn to_csv(&self) -> String {
+    pub fn to_csv(&self, task: &Task) -> Result<String, Cancelled> {
         let mut out = String::new();
         for clock in &self.clocks {
             let clock = clock.replace(['\n', '\r'], " ");
@@ -232,6 +259,9 @@ impl Aggregate {
         }
         out.push('\n');
         for (i, time) in self.times.iter().enumerate() {
+            if i % CHECKED_ROWS == 0 {
+                writing(i, self.times.len(), task)?;
+            }
             push_number(&mut out, *time);
             for channel in &self.channels {
                 let width = channel.components.len();
@@ -247,8 +277,14 @@ impl Aggregate {
             }
             out.push('\n');
         }
-        out
+        Ok(out)
     }
+}
+
+/// The progress after some rows of the text.
+pub(super) fn writing(row: usize, n_rows: usize, task: &Task) -> Result<(), Cancelled> {
+    let done = row as f32 / n_rows.max(1) as f32;
+    task.step("Writing the table", SAMPLED + (1.0 - SAMPLED) * done)
 }
 
 /// The unit of a scalar as it is stored.
@@ -266,8 +302,9 @@ fn sample<V: Signal>(
     common: &[f64],
     values: &[V],
     times: &[f64],
-) -> Result<Vec<Shown<V>>, ChannelError> {
-    sample_as(common, values, times, |value| value)
+    task: &Task,
+) -> Result<Vec<Shown<V>>, AggregateError> {
+    sample_as(common, values, times, task, |value| value)
 }
 
 /// The same of what `map` makes of the values.
@@ -275,8 +312,9 @@ fn sample_as<V: Signal>(
     common: &[f64],
     values: &[V],
     times: &[f64],
+    task: &Task,
     map: impl Fn(V) -> V,
-) -> Result<Vec<Shown<V>>, ChannelError> {
+) -> Result<Vec<Shown<V>>, AggregateError> {
     let sampling = Sampling {
         ends: Ends::Invalid,
         ..Sampling::default()
@@ -291,7 +329,12 @@ fn sample_as<V: Signal>(
         },
         None => channel.shown_as(*time, &fade, &map),
     };
-    Ok(times.iter().map(at).collect())
+    let mut sampled = Vec::with_capacity(times.len());
+    for rows in times.chunks(CHECKED_ROWS) {
+        task.check()?;
+        sampled.extend(rows.iter().map(at));
+    }
+    Ok(sampled)
 }
 
 fn channel<V: Copy>(
@@ -370,8 +413,10 @@ mod tests {
         let [start, end] = overlap(&streams).unwrap();
         assert!(start == 0.0 && (end - 0.2).abs() < 1e-12);
         let times = frame_times(start, 0.2, 20.0);
-        let made = Aggregate::new(&streams, times, 20.0, |_| true, |_| DQuat::IDENTITY).unwrap();
-        let text = made.to_csv();
+        let at_rest = |_: &str| DQuat::IDENTITY;
+        let task = Task::new();
+        let made = Aggregate::new(&streams, times, 20.0, |_| true, at_rest, &task).unwrap();
+        let text = made.to_csv(&task).unwrap();
         let back = recording(&text);
         assert_eq!((back.rate, back.times.len()), (Some(20.0), 5));
         assert_eq!(back.times, made.times);
@@ -402,10 +447,19 @@ mod tests {
             vec![0.0],
             20.0,
             |name| name == "cam.w",
-            |_| DQuat::IDENTITY,
+            at_rest,
+            &task,
         )
         .unwrap();
         assert_eq!(chosen.channels.len(), 1);
+        task.cancel();
+        let times = made.times.clone();
+        let cancelled = Aggregate::new(&streams, times, 20.0, |_| true, at_rest, &task);
+        assert_eq!(cancelled, Err(Cancelled.into()));
+        assert_eq!(made.to_csv(&task), Err(Cancelled));
+        for name in ["a.csv", "a.jsonl"] {
+            assert_eq!(made.to_bytes(name.as_ref(), &task), Err(Cancelled));
+        }
     }
 
     #[test]

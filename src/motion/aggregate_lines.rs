@@ -1,10 +1,12 @@
 //! A table of recordings as one recording: what it writes as JSON lines.
 
-use super::aggregate::{Aggregate, AggregateChannel};
+use super::aggregate::{Aggregate, AggregateChannel, CHECKED_ROWS, writing};
 use super::recording::{LabelTrack, Recording, ScalarTrack, Track};
 use super::table::write_json_lines;
+use crate::task::{Cancelled, Task};
 use glam::{DQuat, DVec3};
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::Path;
 
 impl Aggregate {
@@ -50,21 +52,52 @@ impl Aggregate {
     }
 
     /// The bytes of a file of this name: JSON lines for .jsonl, else CSV.
-    pub fn to_bytes(&self, path: &Path) -> Vec<u8> {
+    pub fn to_bytes(&self, path: &Path, task: &Task) -> Result<Vec<u8>, Cancelled> {
         let extension = path.extension();
         if extension.is_some_and(|e| e.eq_ignore_ascii_case("jsonl")) {
-            self.to_json_lines()
+            self.to_json_lines(task)
         } else {
-            self.to_csv().into_bytes()
+            self.to_csv(task).map(String::into_bytes)
         }
     }
 
     /// As JSON lines, which [`super::table::parse_json_lines`] reads back: a line for each time with the values that are valid.
-    pub fn to_json_lines(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        // Writing to memory does not fail.
-        let _ = write_json_lines(&self.recording(), &mut out);
-        out
+    pub fn to_json_lines(&self, task: &Task) -> Result<Vec<u8>, Cancelled> {
+        let mut out = TextOut {
+            bytes: Vec::new(),
+            task,
+            n_written: 0,
+            n_rows: self.times.len(),
+        };
+        // Nothing else can fail in memory.
+        write_json_lines(&self.recording(), &mut out).map_err(|_| Cancelled)?;
+        Ok(out.bytes)
+    }
+}
+
+/// Lines in memory; writing one fails once the task is cancelled.
+struct TextOut<'a> {
+    bytes: Vec<u8>,
+    task: &'a Task,
+    n_written: usize,
+    n_rows: usize,
+}
+
+impl Write for TextOut<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if bytes == b"\n" {
+            if self.n_written.is_multiple_of(CHECKED_ROWS) {
+                let step = writing(self.n_written, self.n_rows, self.task);
+                step.map_err(std::io::Error::other)?;
+            }
+            self.n_written += 1;
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -119,8 +152,10 @@ mod tests {
             clock: ClockMap::SAME,
         };
         let times = vec![0.0, 1.0];
-        let made = Aggregate::new(&[stream], times, 1.0, |_| true, |_| DQuat::IDENTITY).unwrap();
-        let text = String::from_utf8(made.to_json_lines()).unwrap();
+        let task = Task::new();
+        let at_rest = |_: &str| DQuat::IDENTITY;
+        let made = Aggregate::new(&[stream], times, 1.0, |_| true, at_rest, &task).unwrap();
+        let text = String::from_utf8(made.to_json_lines(&task).unwrap()).unwrap();
         let read = parse_json_lines(&text, &Task::new()).unwrap();
         assert_eq!(
             read.world_rotations.iter().collect::<Vec<_>>(),
@@ -141,9 +176,10 @@ mod tests {
         };
         // The first row lies before the first sample.
         let times = vec![0.0, 0.25, 0.75, 1.25];
-        let made = Aggregate::new(&[stream], times.clone(), 2.0, |_| true, |_| DQuat::IDENTITY);
-        let made = made.unwrap();
-        let text = String::from_utf8(made.to_json_lines()).unwrap();
+        let (at, task) = (times.clone(), Task::new());
+        let at_rest = |_: &str| DQuat::IDENTITY;
+        let made = Aggregate::new(&[stream], at, 2.0, |_| true, at_rest, &task).unwrap();
+        let text = String::from_utf8(made.to_json_lines(&task).unwrap()).unwrap();
         let read = parse_json_lines(&text, &Task::new()).unwrap();
         assert_eq!(read.times, times);
         assert_eq!(read.n_channels(), 4);
@@ -156,7 +192,7 @@ mod tests {
         assert!(read.scalars[0].values[0].is_nan() && read.scalars[0].values[3] == 6.0);
         assert_eq!(read.label("imu.phase", 0.8), Some("flex"));
         // The same numbers as the CSV table has.
-        let again = parse_csv(&made.to_csv(), &Task::new()).unwrap();
+        let again = parse_csv(&made.to_csv(&task).unwrap(), &task).unwrap();
         let emg = |of: &Recording| {
             let mut tracks = of.scalars.iter();
             tracks.find(|track| track.name == "imu.emg").unwrap().values[3]

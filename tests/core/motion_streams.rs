@@ -135,6 +135,7 @@ fn a_recording_is_resampled_within_its_noise_and_its_gap_is_invalid() {
         60.0,
         |name| name.ends_with("forearm"),
         |_| DQuat::IDENTITY,
+        &Task::new(),
     )
     .unwrap();
     let channel = &made.channels[0];
@@ -243,6 +244,7 @@ fn rows_in_any_order_are_one_recording() {
         100.0,
         |_| true,
         |_| DQuat::IDENTITY,
+        &Task::new(),
     )
     .unwrap();
     assert_eq!(made.channels[0].values, sorted.scalars[0].values);

@@ -6,7 +6,7 @@ use crate::editor::files::file_name;
 use crate::editor::jobs::EditorJob;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{counted, trimmed};
-use crate::io::Outputs;
+use crate::io::{Output, Outputs};
 use crate::motion::Recording;
 use crate::motion::aggregate::{Aggregate, MAX_VALUES, Stream, frame_times, overlap};
 use crate::motion::align::ClockMap;
@@ -42,11 +42,20 @@ impl Default for TableOptions {
     }
 }
 
-/// The options, and the tables that are being written.
+/// The options, and the tables that are being computed and written.
 #[derive(Default)]
 pub(in crate::editor) struct RecordingTables {
     options: TableOptions,
+    computing: Vec<JobHandle<Result<Computed, String>>>,
     writing: Vec<JobHandle<Result<String, String>>>,
+}
+
+/// A table in memory.
+struct Computed {
+    output: Output,
+    bytes: Vec<u8>,
+    /// What it holds, in a sentence.
+    said: String,
 }
 
 /// A recording by its name, on the clock of the timeline.
@@ -125,40 +134,80 @@ impl Editor {
             rest: rest.collect(),
         };
         let (theirs, outputs) = (path.to_owned(), self.outputs());
-        let label = format!("Writing {}", file_name(path));
-        let work = move |task: &Task| write(&request, &theirs, outputs, task);
-        let job = self.lane.submit(EditorJob::WriteTable, &label, work);
-        self.recording_tables.writing.push(job);
+        let label = format!("Computing {}", file_name(path));
+        let work = move |task: &Task| compute(&request, &theirs, outputs, task);
+        let job = self.lane.submit(EditorJob::ComputeTable, &label, work);
+        self.recording_tables.computing.push(job);
+    }
+
+    /// Takes a computed table, and writes it.
+    pub(in crate::editor) fn take_computed_table(&mut self) {
+        let Some(computed) = ended(&mut self.recording_tables.computing) else {
+            return;
+        };
+        match computed {
+            Ok(Computed {
+                output,
+                bytes,
+                said,
+            }) => {
+                let label = format!("Writing {}", file_name(output.path()));
+                let work = move |task: &Task| {
+                    let staged = output.stage(&bytes, task).map_err(|why| why.to_string())?;
+                    staged.publish().map_err(|why| why.to_string())?;
+                    Ok(said)
+                };
+                let job = self.lane.submit(EditorJob::WriteTable, &label, work);
+                self.recording_tables.writing.push(job);
+            }
+            Err(notice) => self.notify_ended(notice),
+        }
     }
 
     /// Takes a table that was written.
     pub(in crate::editor) fn take_table(&mut self) {
-        let writing = &mut self.recording_tables.writing;
-        let Some(at) = writing.iter().position(JobHandle::has_ended) else {
-            return;
-        };
-        let job = writing.remove(at);
-        let is_cancelled = job.task().is_cancelled();
-        match job.into_result() {
-            Ok(Ok(said)) => self.notify(said),
-            Err(JobError::Cancelled) => self.notify(CANCELLED),
-            Ok(Err(_)) if is_cancelled => self.notify(CANCELLED),
-            Ok(Err(why)) => self.notify_error(why),
-            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
+        match ended(&mut self.recording_tables.writing) {
+            Some(Ok(said)) => self.notify(said),
+            Some(Err(notice)) => self.notify_ended(notice),
+            None => {}
+        }
+    }
+
+    fn notify_ended(&mut self, ended: Ended) {
+        match ended {
+            Ended::Cancelled => self.notify(CANCELLED),
+            Ended::Failed(why) => self.notify_error(why),
         }
     }
 }
 
-/// Writes a table; what it holds, in a sentence.
-fn write(
+/// Why a job has no result.
+enum Ended {
+    Cancelled,
+    Failed(String),
+}
+
+/// The result of the first job that has ended.
+fn ended<T>(jobs: &mut Vec<JobHandle<Result<T, String>>>) -> Option<Result<T, Ended>> {
+    let at = jobs.iter().position(JobHandle::has_ended)?;
+    let job = jobs.remove(at);
+    let is_cancelled = job.task().is_cancelled();
+    Some(match job.into_result() {
+        Ok(Ok(made)) => Ok(made),
+        Err(JobError::Cancelled) => Err(Ended::Cancelled),
+        Ok(Err(_)) if is_cancelled => Err(Ended::Cancelled),
+        Ok(Err(why)) => Err(Ended::Failed(why)),
+        Err(error @ JobError::Failed) => Err(Ended::Failed(error.to_string())),
+    })
+}
+
+/// Computes a table in memory.
+fn compute(
     request: &TableRequest,
     path: &Path,
     mut outputs: Outputs,
     task: &Task,
-) -> Result<String, String> {
-    let cancelled = |_| CANCELLED.to_owned();
-    task.step("Aggregating the recordings", 0.0)
-        .map_err(cancelled)?;
+) -> Result<Computed, String> {
     let output = outputs.claim(path).map_err(|why| why.to_string())?;
     let streams: Vec<Stream<'_>> = request
         .streams
@@ -190,9 +239,8 @@ fn write(
     }
     let at_rest = |joint: &str| request.rest.get(joint).copied().unwrap_or(DQuat::IDENTITY);
     let times = frame_times(start, end, rate);
-    let made = Aggregate::new(&streams, times, rate, |_| true, at_rest);
+    let made = Aggregate::new(&streams, times, rate, |_| true, at_rest, task);
     let mut made = made.map_err(|why| format!("A recording cannot be sampled: {why}."))?;
-    task.step("Writing the table", 0.5).map_err(cancelled)?;
     if request.options.only_valid {
         made.keep_valid();
     }
@@ -202,9 +250,7 @@ fn write(
                 .into(),
         );
     }
-    let bytes = made.to_bytes(path);
-    task.step("Writing the table", 0.8).map_err(cancelled)?;
-    output.write(&bytes).map_err(|why| why.to_string())?;
+    let bytes = made.to_bytes(path, task).map_err(|why| why.to_string())?;
     let mut said = format!(
         "Exported {}: {} of {}, {} to {} s.",
         file_name(path),
@@ -218,7 +264,11 @@ fn write(
         let n = counted(request.n_unread, "recording");
         said = format!("{said} {n} could not be read and {them} not in it.");
     }
-    Ok(said)
+    Ok(Computed {
+        output,
+        bytes,
+        said,
+    })
 }
 
 /// The number of columns of a recording, each channel with one that says whether it has a value.
