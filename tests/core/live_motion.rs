@@ -7,11 +7,12 @@ use rosc::{OscMessage, OscPacket, OscType};
 use sinew::cluster::channel::RecordingId;
 use sinew::editor::OpenRequest;
 use sinew::editor::live::LiveKind;
-use sinew::motion::live::{Calibration, LivePose};
+use sinew::motion::live::{Calibration, LivePose, LiveSamples, Origin};
 use sinew::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions};
-use sinew::motion::vmc::{VmcSource, take_of_body};
+use sinew::motion::vmc::{Root, VmcSource, take_of_body};
 use sinew::rig::Character;
 use sinew::skeleton::Pose;
+use std::f64::consts::FRAC_PI_2;
 use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
@@ -208,6 +209,71 @@ fn a_logged_walk_moves_the_character_while_weights_are_painted() {
 }
 
 #[test]
+fn a_root_carries_the_character_from_where_it_stands() {
+    let h = character();
+    let document = h.editor.document();
+    let made = Character::of(document);
+    let skeleton = document.skeleton();
+    // Senders with locomotion keep the hips over their root, and move that: two metres ahead, where it turns to the left. It starts
+    // somewhere in the sender's room, facing its +X.
+    let mut samples = LiveSamples::default();
+    let start = DQuat::from_rotation_y(FRAC_PI_2);
+    let root = |t: f64| {
+        let turned = DQuat::from_rotation_y(FRAC_PI_2 * (t - 1.0).max(0.0)) * start;
+        (DVec3::new(5.0 + 2.0 * t.min(1.0), 0.2, -3.0), turned)
+    };
+    for i in 0..=120 {
+        let t = f64::from(i) / 60.0;
+        for bone in BONES {
+            samples.push_rotation(bone, 10.0 + t, DQuat::IDENTITY);
+        }
+        samples.push_position("Hips", 10.0 + t, DVec3::new(0.0, 0.95, 0.0));
+        let (place, rotation) = root(t);
+        samples.push_position("root", 10.0 + t, place);
+        samples.push_rotation("root", 10.0 + t, rotation);
+    }
+    let take = take_of_body(&samples.recording(f64::NEG_INFINITY)).unwrap();
+    let ahead = take.places[60 * take.rest.names.len()] - take.places[0];
+    assert!(ahead.distance(2.0 * DVec3::Z) < 1e-9, "{ahead}");
+    let settings = MotionSettings::default();
+    let [ours, theirs] = settings.roles(&take.rest, &made.rig).unwrap();
+    let options = RetargetOptions {
+        reference: Reference::Zero,
+        ..RetargetOptions::default()
+    };
+    let offline = Retarget::new(&take, &ours, skeleton, &made.rig, &theirs, &options).unwrap();
+    let origin = Origin {
+        hips: None,
+        root: Some(Root {
+            place: root(0.0).0,
+            rotation: start,
+        }),
+    };
+    let none = Calibration::default();
+    let (mut live, _) = LivePose::new(&samples, skeleton, &made.rig, &settings, none, origin);
+    let hips = offline.hips();
+    let at_rest = document.rest_pose().locals[hips];
+    for frame in 0..take.n_frames() {
+        let mut pose = Pose::clone(document.rest_pose());
+        let time = 10.0 + take.times[frame] + 1e-9;
+        live.apply(&samples, time, 0.1, skeleton, &mut pose);
+        let expected = offline.pose(frame);
+        let found = pose.locals[hips];
+        assert!(found.translation.distance(expected.hips) < 1e-6, "{frame}");
+        let off = found.rotation.angle_between(expected.rotations[hips]);
+        assert!(off < 1e-6, "{frame}: {off}");
+        if frame == 0 {
+            assert!(found.rotation.angle_between(at_rest.rotation) < 1e-6);
+        }
+    }
+    // No samples come any more: it relaxes where it is.
+    let mut pose = Pose::clone(document.rest_pose());
+    live.apply(&samples, 15.0, 0.1, skeleton, &mut pose);
+    let last = offline.pose(take.n_frames() - 1);
+    assert!(pose.locals[hips].translation.distance(last.hips) < 1e-6);
+}
+
+#[test]
 fn what_is_shown_live_is_what_the_log_becomes() {
     let Some(packets) = logged("live poses") else {
         return;
@@ -230,8 +296,14 @@ fn what_is_shown_live_is_what_the_log_becomes() {
     let skeleton = document.skeleton();
     let offline = Retarget::new(&take, &ours, skeleton, &made.rig, &theirs, &options).unwrap();
     let none = Calibration::default();
-    let (mut live, why) =
-        LivePose::new(&source.samples, skeleton, &made.rig, &settings, none, None);
+    let (mut live, why) = LivePose::new(
+        &source.samples,
+        skeleton,
+        &made.rig,
+        &settings,
+        none,
+        Origin::default(),
+    );
     assert_eq!(why, None);
     let start = source.samples.rotation("Hips")[0].0;
     let (mut worst, mut jump, mut n) = (0.0_f64, 0.0_f64, 0);

@@ -2,12 +2,13 @@
 
 use super::settings::LiveKind;
 use crate::io::live::{Listener, Packet};
-use crate::motion::live::{Calibration, FAR_DEGREES, JsonSource, LiveClock, LivePose, LiveSamples};
+use crate::motion::live::{
+    Calibration, FAR_DEGREES, JsonSource, LiveClock, LivePose, LiveSamples, Origin,
+};
 use crate::motion::retarget::MotionSettings;
 use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
 use crate::skeleton::{Pose, Skeleton};
-use glam::DVec3;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,8 +106,8 @@ pub struct LiveMotion {
     pose: Option<LivePose>,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
-    /// The first position of the hips, from which the body travels: a pose that is made anew goes on from it.
-    origin: Option<DVec3>,
+    /// Where the body was first, from which it travels: a pose that is made anew goes on from it.
+    origin: Origin,
     calibration: Calibration,
     /// The sender's time at which the calibration starts.
     calibrating: Option<f64>,
@@ -131,7 +132,7 @@ impl LiveMotion {
             arrived: None,
             pose: None,
             made_for: None,
-            origin: None,
+            origin: Origin::default(),
             calibration: Calibration::default(),
             calibrating: None,
             first: None,
@@ -350,7 +351,7 @@ impl LiveMotion {
     /// Stops recording and showing, for another model.
     pub(super) fn forget_model(&mut self) {
         self.made_for = None;
-        self.origin = None;
+        self.origin = Origin::default();
         self.pose = None;
         self.taking = Taking::Off;
     }
@@ -447,7 +448,7 @@ impl LiveMotion {
             let names: Vec<(String, bool)> = names.map(|(n, w)| (n.to_owned(), w)).collect();
             let settings = MotionSettings::default();
             let calibration = self.calibration.clone();
-            self.origin = self.origin.or(self.samples().newest_position("Hips"));
+            self.origin = self.origin.or_newest(self.samples());
             let (found, why) = LivePose::new(
                 self.samples(),
                 skeleton,

@@ -15,6 +15,6 @@ mod start_pose;
 
 pub use clock::LiveClock;
 pub use json::{JsonCounts, JsonSource};
-pub use pose::{Calibration, LivePose};
+pub use pose::{Calibration, LivePose, Origin};
 pub use samples::LiveSamples;
 pub use start_pose::FAR_DEGREES;

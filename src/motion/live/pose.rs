@@ -7,7 +7,7 @@ use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptio
 use crate::motion::rig::Rig;
 use crate::motion::signal::Signal;
 use crate::motion::take::Take;
-use crate::motion::vmc::Body;
+use crate::motion::vmc::{Body, ROOT, Root};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DQuat, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +25,31 @@ pub struct Calibration {
     turns: BTreeMap<String, [DQuat; 2]>,
     /// The bones that were sent, with all bones above them.
     sent: BTreeSet<String>,
-    /// The position of the hips, metres.
-    hips: Option<DVec3>,
+    /// Where the body stands.
+    origin: Origin,
+}
+
+/// From where a body travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Origin {
+    /// The position of the hips over their root, metres.
+    pub hips: Option<DVec3>,
+    /// The root.
+    pub root: Option<Root>,
+}
+
+impl Origin {
+    /// What is not known yet is where the newest samples have it.
+    #[must_use]
+    pub fn or_newest(self, samples: &LiveSamples) -> Self {
+        Self {
+            hips: self.hips.or_else(|| samples.newest_position("Hips")),
+            root: self.root.or_else(|| {
+                let rotation = samples.rotation(ROOT).last().map(|(_, q)| *q);
+                Root::of(rotation, samples.newest_position(ROOT))
+            }),
+        }
+    }
 }
 
 impl Calibration {
@@ -61,20 +84,14 @@ impl Calibration {
         };
         let sent = (0..body.bones.len()).filter(|bone| is_sent(*bone));
         let sent = sent.map(|bone| body.name(bone).to_owned()).collect();
-        let hips = samples.position("Hips").iter();
-        let hips: Vec<DVec3> = hips.filter(|s| s.0 >= since).map(|s| s.1).collect();
-        let axis = |k: usize| {
-            let mut along: Vec<f64> = hips.iter().map(|p| p[k]).collect();
-            along.sort_by(f64::total_cmp);
-            along.get(along.len() / 2).copied()
-        };
+        let root = median_rotation(&recent(ROOT));
         Some(Self {
             turns: turns.collect(),
             sent,
-            hips: axis(0)
-                .zip(axis(1))
-                .zip(axis(2))
-                .map(|((x, y), z)| DVec3::new(x, y, z)),
+            origin: Origin {
+                hips: median_place(samples, "Hips", since),
+                root: Root::of(root, median_place(samples, ROOT, since)),
+            },
         })
     }
 
@@ -116,6 +133,19 @@ fn median_rotation(rotations: &[DQuat]) -> Option<DQuat> {
     median.is_valid().then(|| normalize_or_identity(median))
 }
 
+/// The median by component of the positions of a name since a time; `None` without one.
+fn median_place(samples: &LiveSamples, name: &str, since: f64) -> Option<DVec3> {
+    let places = samples.position(name).iter().filter(|s| s.0 >= since);
+    let places: Vec<DVec3> = places.map(|s| s.1).collect();
+    let axis = |k: usize| {
+        let mut along: Vec<f64> = places.iter().map(|p| p[k]).collect();
+        along.sort_by(f64::total_cmp);
+        along.get(along.len() / 2).copied()
+    };
+    let ((x, y), z) = axis(0).zip(axis(1)).zip(axis(2))?;
+    Some(DVec3::new(x, y, z))
+}
+
 /// The humanoid body of the bones that a sender names; `hips`: their position in the T-pose, otherwise the newest one.
 fn body_of(samples: &LiveSamples, hips: Option<DVec3>) -> Option<Body> {
     let is_local = |bone: &str| {
@@ -145,6 +175,24 @@ struct LiveBody {
     retarget: Retarget<'static>,
     guards: Vec<Guard<DQuat>>,
     hips: Guard<DVec3>,
+    /// Where the root was first.
+    root_origin: Option<Root>,
+    /// Where it was last: it is held while no samples come, and a body that is lost relaxes where it is.
+    root: Root,
+}
+
+impl LiveBody {
+    /// How the root has moved at a time of the sender.
+    fn root_motion(&mut self, samples: &LiveSamples, time: f64, max_gap: f64) -> Root {
+        if let Some(place) = sample(samples.position(ROOT), time, max_gap) {
+            self.root.place = place;
+        }
+        if let Some(rotation) = sample(samples.rotation(ROOT), time, max_gap) {
+            self.root.rotation = rotation;
+        }
+        let origin = *self.root_origin.get_or_insert(self.root);
+        self.root.since(origin)
+    }
 }
 
 /// The pose of a character under live motion: a humanoid body is retargeted, other rotations apply to the joints of the same
@@ -157,19 +205,19 @@ pub struct LivePose {
 }
 
 impl LivePose {
-    /// For the channels that a sender has now, on a skeleton whose rest pose is `target`. `origin`: the position of the hips from
-    /// which the body travels, metres, unless it is calibrated; `None`: the newest one. The reason that a body does not move the
-    /// character is returned beside it.
+    /// For the channels that a sender has now, on a skeleton whose rest pose is `target`. `origin`: from where the body travels,
+    /// unless it is calibrated. The reason that a body does not move the character is returned beside it.
     pub fn new(
         samples: &LiveSamples,
         skeleton: &Skeleton,
         target: &Rig,
         settings: &MotionSettings,
         calibration: Calibration,
-        origin: Option<DVec3>,
+        origin: Origin,
     ) -> (Self, Option<String>) {
         let fade = Fade::default();
-        let body = body_of(samples, calibration.hips.or(origin));
+        let body = body_of(samples, calibration.origin.hips.or(origin.hips));
+        let root_origin = calibration.origin.root.or(origin.root);
         let mut why = None;
         let body = body.and_then(|body| {
             let made = retarget(&body, skeleton, target, settings);
@@ -177,18 +225,23 @@ impl LivePose {
             Some(LiveBody {
                 guards: vec![Guard::new(fade); body.bones.len()],
                 hips: Guard::new(fade),
+                root_origin,
+                root: root_origin.unwrap_or(Root::IDENTITY),
                 retarget,
                 body,
             })
         });
         let of_body = |name: &str| {
+            if body.is_some() && name == ROOT {
+                return true;
+            }
             let mut bones = body
                 .iter()
                 .flat_map(|b| (0..b.body.bones.len()).map(|i| b.body.name(i)));
             bones.any(|bone| bone == name)
         };
-        // The body has its own joints, and moves them over those above its hips as they are at rest: a sender's "root" is
-        // another joint than one of that name.
+        // The body has its own joints, and moves them over those above its hips as they are at rest: a sender's "root" carries
+        // the hips, not the joint of that name.
         let is_of_body = |joint: JointId| {
             body.as_ref().is_some_and(|body| {
                 let hips = JointId(body.retarget.hips() as u32);
@@ -252,7 +305,9 @@ impl LivePose {
             let rest = live.body.offsets[0];
             let hips = sample(samples.position("Hips"), time, max_gap).map(|p| p - rest);
             let hips = rest + live.hips.next(time, hips).value;
-            let (rotations, places) = live.body.world(|bone| locals[bone], Some(hips));
+            let (mut rotations, mut places) = live.body.world(|bone| locals[bone], Some(hips));
+            let root = live.root_motion(samples, time, max_gap);
+            root.carry(&mut rotations, &mut places);
             live.retarget.set_frame(0, &rotations, &places);
             let found = live.retarget.pose(0);
             for joint in live.retarget.moved_joints() {
@@ -383,7 +438,8 @@ mod tests {
             samples.push_position("Hips", f64::from(i) / 60.0, DVec3::new(0.3, 0.9, 0.0));
         }
         let found = Calibration::of(&samples, 0.0).unwrap();
-        assert_eq!(found.hips, Some(DVec3::new(0.3, 0.9, 0.0)));
+        assert_eq!(found.origin.hips, Some(DVec3::new(0.3, 0.9, 0.0)));
+        assert_eq!(found.origin.root, None, "none was sent");
         for (name, q) in turns {
             let turned = found.turned(name, q);
             assert!(

@@ -13,11 +13,13 @@ mod body;
 mod guard;
 mod log;
 mod message;
+mod root;
 mod source;
 mod take;
 
 pub use body::BONES;
 pub use guard::{MAX_PACKET_BYTES, guard};
 pub use log::read_log;
+pub use root::{ROOT, Root};
 pub use source::{VmcCounts, VmcSource};
 pub use take::{Body, take_of_body};

@@ -2,6 +2,7 @@
 
 use super::guard::guard;
 use super::message::{Message, NoEffect, messages, read};
+use super::root::ROOT;
 use crate::motion::live::LiveSamples;
 use crate::motion::recording::{Note, Recording};
 use glam::{DQuat, DVec3};
@@ -32,7 +33,7 @@ pub struct VmcCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VmcSource {
     counts: VmcCounts,
-    /// By name: bones, `root`, and `tracker:` with the serial of a device; scalars `blend:` with a name.
+    /// By name: bones, [`ROOT`], and `tracker:` with the serial of a device; scalars `blend:` with a name.
     pub samples: LiveSamples,
     /// Values that were not applied yet.
     pending: BTreeMap<String, f64>,
@@ -105,7 +106,7 @@ impl VmcSource {
         match message {
             Message::Ok { is_tracked } => self.is_lost = !is_tracked,
             Message::Time(_) => {}
-            Message::Root(place, rotation) => self.push("root", now, place, rotation),
+            Message::Root(place, rotation) => self.push(ROOT, now, place, rotation),
             Message::Bone(bone, place, rotation) => self.push(bone, now, place, rotation),
             Message::Tracker(serial, place, rotation) => {
                 self.push(&format!("tracker:{serial}"), now, place, rotation);

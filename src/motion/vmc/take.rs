@@ -1,6 +1,7 @@
 //! The animated body of channels that are named after Unity's humanoid bones.
 
 use super::body::BONES;
+use super::root::{ROOT, Root};
 use crate::motion::aggregate::frame_times;
 use crate::motion::fade::Fade;
 use crate::motion::recording::{Recording, Track};
@@ -13,6 +14,8 @@ use glam::{DQuat, DVec3};
 
 /// Frames a second of a take.
 const RATE: f64 = 60.0;
+/// Longer than a recording, seconds.
+const LONGEST_GAP: f64 = 1e6;
 
 /// The bones of a body that are known, parents first, and how they hang together.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +121,8 @@ impl Body {
 }
 
 /// The motion of the body, 60 frames a second from 0: gaps interpolated, and in long ones held and faded to a T-pose.
-/// A bone of unknown length gets that of an average adult. `None` unless a rotation is named after a humanoid bone.
+/// A bone of unknown length gets that of an average adult. A [`ROOT`] carries it from where it is first. `None` unless a rotation
+/// is named after a humanoid bone.
 pub fn take_of_body(recording: &Recording) -> Option<Take> {
     let rotation = |name: &str| {
         let mut tracks = recording.rotations.iter();
@@ -148,6 +152,7 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
         let moved = shown(&frames, &times, &moved, &fade);
         moved.into_iter().map(|by| rest + by).collect::<Vec<_>>()
     });
+    let root = root_motion(recording, &frames, &times);
     let mut take = Take {
         rest: body.rest(),
         rotations: Vec::with_capacity(frames.len() * body.bones.len()),
@@ -156,11 +161,37 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
     };
     for frame in 0..take.n_frames() {
         let hips = hips.as_ref().map(|hips| hips[frame]);
-        let (rotations, places) = body.world(|bone| sampled[bone][frame], hips);
+        let (mut rotations, mut places) = body.world(|bone| sampled[bone][frame], hips);
+        if let Some(root) = root.get(frame) {
+            root.carry(&mut rotations, &mut places);
+        }
         take.rotations.extend(rotations);
         take.places.extend(places);
     }
     Some(take)
+}
+
+/// How the root has moved since its first sample, held where there is none: a body that is lost relaxes where it is. Empty without
+/// a root.
+fn root_motion(recording: &Recording, frames: &[f64], times: &[f64]) -> Vec<Root> {
+    fn held<V: Signal>(track: Option<&Track<V>>, frames: &[f64], times: &[f64]) -> Option<Vec<V>> {
+        let sampling = Sampling {
+            max_gap: Some(LONGEST_GAP),
+            ..Sampling::default()
+        };
+        let channel = Channel::new(times, &track?.values, sampling).ok()?;
+        frames.iter().map(|t| channel.at(*t)).collect()
+    }
+    let rotation = recording.rotations.iter().find(|t| t.name == ROOT);
+    let place = recording.markers.iter().find(|t| t.name == ROOT);
+    let rotations = held(rotation, frames, times);
+    let places = held(place, frames, times);
+    let at = |i: usize| {
+        let rotation = rotations.as_ref().map(|rotations| rotations[i]);
+        Root::of(rotation, places.as_ref().map(|places| places[i]))
+    };
+    let moved = |i: usize| Some(at(i)?.since(at(0)?));
+    (0..frames.len()).map_while(moved).collect()
 }
 
 /// What samples show at some times.
