@@ -104,10 +104,19 @@ fn the_individual_is_shown_exported_and_undone() {
         assert!(!h.editor.is_volume_stale());
         h.editor.volume_study().unwrap().whole.rest
     };
+    // Millimetres of the Export page are those of the body that is exported.
+    let diagonal = |h: &mut EditorHarness| {
+        h.editor.measure_diagonal();
+        h.settle();
+        h.editor.rest_diagonal().unwrap()
+    };
+    let before_m = diagonal(&mut h);
     let before_m3 = volume(&mut h);
     h.editor.show_individual(true);
     h.settle();
     assert!(h.editor.shows_individual());
+    let grown = diagonal(&mut h) / before_m;
+    assert!((1.02..1.12).contains(&grown), "{grown}");
     let tall = height(&h);
     // Its volume is measured, not the template's.
     assert!(h.editor.is_volume_stale());

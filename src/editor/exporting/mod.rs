@@ -48,13 +48,13 @@ pub struct Exporting {
     computing: Option<Computing>,
 }
 
-/// The diagonal of the model in its rest pose, computed in the background.
+/// The diagonal of the body on screen in its rest pose, computed in the background. Keys distinguish the bodies and their
+/// revisions.
 #[derive(Default)]
-enum Diagonal {
-    #[default]
-    Unasked,
-    Asked(JobHandle<Result<f64, Cancelled>>),
-    Known(f64),
+struct Diagonal {
+    /// Without a number where it could not be computed.
+    known: Option<(u64, Option<f64>)>,
+    asked: Option<(u64, JobHandle<Result<f64, Cancelled>>)>,
 }
 
 /// An export being computed.
@@ -126,7 +126,7 @@ impl Exporting {
         self.static_mesh = None;
         self.beside = None;
         self.frame = None;
-        if let Diagonal::Asked(job) = std::mem::take(&mut self.diagonal) {
+        if let Some((_, job)) = std::mem::take(&mut self.diagonal).asked {
             job.task().cancel();
         }
         was_computing
@@ -212,38 +212,39 @@ impl Editor {
         }
     }
 
-    /// The diagonal of the model's bounding box in the rest pose, metres; `None` while it is unknown.
+    /// The diagonal of the bounding box in the rest pose, of the body that is exported, metres; `None` while it is unknown. While
+    /// that of an edited body is computed, it is the one before.
     pub fn rest_diagonal(&self) -> Option<f64> {
-        match self.exporting.diagonal {
-            Diagonal::Known(diagonal) => Some(diagonal),
-            _ => None,
-        }
+        self.exporting.diagonal.known?.1
     }
 
-    /// Computes [`Editor::rest_diagonal`] in the background.
+    /// Computes [`Editor::rest_diagonal`] in the background where the body has changed.
     pub fn measure_diagonal(&mut self) {
-        if matches!(self.exporting.diagonal, Diagonal::Unasked) {
-            let document = self.document.clone();
+        let key = self.history.revision_but_for_poses() ^ self.body_key();
+        let Diagonal { known, asked } = &self.exporting.diagonal;
+        let known = known.as_ref().map(|(of, _)| *of);
+        let asked = asked.as_ref().map(|(of, _)| *of);
+        if asked.or(known) != Some(key) {
+            let document = self.shown_body();
             let work = move |task: &Task| diagonal_at_rest(&document, task);
             let job = self
                 .lane
                 .submit(EditorJob::Diagonal, "Measuring the model", work);
-            self.exporting.diagonal = Diagonal::Asked(job);
+            self.exporting.diagonal.asked = Some((key, job));
         }
     }
 
     /// Takes the diagonal once it is known.
     pub(super) fn take_diagonal(&mut self) {
-        self.exporting.diagonal = match std::mem::take(&mut self.exporting.diagonal) {
-            Diagonal::Asked(job) if job.has_ended() => match job.into_result() {
-                Ok(Ok(diagonal)) => Diagonal::Known(diagonal),
+        let diagonal = &mut self.exporting.diagonal;
+        if let Some((key, job)) = diagonal.asked.take_if(|(_, job)| job.has_ended()) {
+            let found = match job.into_result() {
+                Ok(Ok(found)) => Some(found),
                 // Without it, lengths are shown only in percent.
-                Ok(Err(Cancelled)) | Err(JobError::Cancelled | JobError::Failed) => {
-                    Diagonal::Unasked
-                }
-            },
-            other => other,
-        };
+                Ok(Err(Cancelled)) | Err(JobError::Cancelled | JobError::Failed) => None,
+            };
+            diagonal.known = Some((key, found));
+        }
     }
 
     /// The progress of the computation; `None` if none is under way.

@@ -68,7 +68,6 @@ impl ExportPage {
         self.follow_model(editor);
         self.is_open = true;
         self.use_kind(kind, editor);
-        editor.measure_diagonal();
     }
 
     fn use_kind(&mut self, kind: ExportKind, editor: &mut Editor) {
@@ -107,7 +106,6 @@ impl ExportPage {
             self.model_field = PathField::new(PathUse::Export, editor);
             self.static_mesh_field = PathField::new(PathUse::ExportStaticMesh, editor);
             self.model = editor.model_serial();
-            editor.measure_diagonal();
         }
     }
 
@@ -119,6 +117,7 @@ impl ExportPage {
         is_coloured: bool,
     ) -> Requests {
         self.follow_model(editor);
+        editor.measure_diagonal();
         self.was_free = ui.memory(|m| m.focused().is_none());
         let mut requests = Requests::default();
         ui.horizontal(|ui| {
