@@ -13,6 +13,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+/// The memory at which a recording ends, bytes.
+const MAX_BYTES: usize = 1_000_000_000;
 /// How often the end of the standard input is checked.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -79,6 +81,11 @@ pub(super) fn run(
             }
             None if listener.has_ended() => break,
             None => {}
+        }
+        let taken = packets.samples.heap_bytes() + lines.samples.heap_bytes();
+        if taken > MAX_BYTES {
+            writeln!(out, "The recording ends at 1 GB.")?;
+            break;
         }
     }
     let (mut said, malformed, why) = if is_vmc {

@@ -26,7 +26,8 @@ pub(super) fn run(
     };
     let n_channels: usize = streams.iter().map(|s| s.recording.n_channels()).sum();
     let n_rows = (end - start) * args.rate + 1.0;
-    if n_rows * n_channels as f64 > MAX_VALUES as f64 {
+    // The first column is the time.
+    if n_rows * (1 + n_channels) as f64 > MAX_VALUES as f64 {
         return Err(Failure::Usage(format!(
             "{n_rows:.0} rows of {n_channels} channels are too many: give a --range or a lower --rate."
         )));

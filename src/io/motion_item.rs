@@ -7,8 +7,8 @@ use super::read::{MAX_MODEL_BYTES, read_file};
 use crate::cluster::channel::RecordingItem;
 use crate::document::Document;
 use crate::motion::retarget::BodyMotion;
-use crate::motion::vmc::take_of_body;
-use crate::motion::{MotionSource, Recording, Take};
+use crate::motion::vmc::{length_fault, take_of_body};
+use crate::motion::{MotionSource, Note, Recording, Take};
 use crate::rig::skinned_joints;
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
@@ -67,7 +67,14 @@ fn is_model(path: &Path) -> bool {
 pub fn motion_of_clip(document: &Document, clip: &Clip) -> MotionSource {
     let bones = skinned_joints(document);
     let take = Take::of_clip(document.skeleton(), clip, |joint| bones.contains(&joint));
-    MotionSource::of_take(clip.name.clone(), take, Vec::new())
+    let length = f64::from(clip.end_secs()) - f64::from(clip.start_secs());
+    let read = take.times.last().copied().unwrap_or(0.0);
+    let mut notes = Vec::new();
+    if length - read > 1.0 {
+        let text = format!("The clip lasts {length:.0} s; its first {read:.0} s are read.");
+        notes.push(Note::new(0, text));
+    }
+    MotionSource::of_take(clip.name.clone(), take, notes)
 }
 
 /// Reads the animated skeleton of a file: .bvh, .vmclog, or the clip `take` of a .glb or .gltf file (the first for an empty
@@ -77,6 +84,12 @@ pub fn read_body(path: &Path, take: &str, task: &Task) -> Result<MotionSource, B
     let name = stem.to_string_lossy().into_owned();
     if is_packet_log(path) {
         let recording = read_vmc(path, task)?.recording();
+        if let Some(why) = length_fault(&recording) {
+            return Err(BodyError::Invalid {
+                path: path.to_owned(),
+                why,
+            });
+        }
         let take = take_of_body(&recording);
         let take = take.ok_or_else(|| BodyError::NoBones(path.to_owned()))?;
         return Ok(MotionSource::of_take(name, take, recording.notes));

@@ -8,6 +8,8 @@ use glam::{DQuat, DVec3};
 
 /// Frames a second at which clips are read.
 const CLIP_RATE: f64 = 60.0;
+/// The largest number of frames of a take: two hours at that rate.
+pub(super) const MAX_FRAMES: usize = 2 * 3600 * CLIP_RATE as usize;
 
 /// A motion of a skeleton.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,10 +45,11 @@ impl Take {
         take
     }
 
-    /// A clip of a skeleton, read 60 times a second; it begins at 0. `is_bone` says which slots move a skin.
+    /// A clip of a skeleton, read 60 times a second; it begins at 0. Of a longer one the first two hours are read. `is_bone` says which slots move a skin.
     pub fn of_clip(skeleton: &Skeleton, clip: &Clip, is_bone: impl Fn(usize) -> bool) -> Self {
         let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
-        let times = frame_times(start, end, CLIP_RATE);
+        let most = start + MAX_FRAMES as f64 / CLIP_RATE;
+        let times = frame_times(start, end.min(most), CLIP_RATE);
         let mut take = Self {
             rest: Rig::of_skeleton(skeleton, is_bone),
             times: times.iter().map(|time| time - start).collect(),

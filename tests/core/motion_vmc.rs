@@ -5,7 +5,7 @@ use glam::{DQuat, DVec3};
 use serde_json::Value;
 use sinew::motion::Track;
 use sinew::motion::roles::{check_roles, find_roles};
-use sinew::motion::vmc::{VmcSource, guard, read_log, take_of_body};
+use sinew::motion::vmc::{VmcSource, guard, length_fault, read_log, take_of_body};
 use sinew::task::Task;
 use std::path::PathBuf;
 
@@ -106,6 +106,47 @@ fn broken_packets_are_counted_and_change_nothing() {
     assert_eq!(n, 21);
 }
 
+/// A packet with the sender's time alone.
+fn time(secs: f32) -> Vec<u8> {
+    let mut packet = b"/VMC/Ext/T\0\0,f\0\0".to_vec();
+    packet.extend(secs.to_be_bytes());
+    packet
+}
+
+#[test]
+fn a_time_that_jumps_far_is_another_clock_and_a_pause_is_none() {
+    let mut source = VmcSource::default();
+    let mut newest = |arrival: f64, secs: f32| {
+        source.receive(arrival, &time(secs));
+        (source.newest().unwrap().0, source.counts().malformed)
+    };
+    assert_eq!(newest(0.0, 10.0), (10.0, 0));
+    assert_eq!(newest(0.5, 1e12), (10.0, 1), "no time at all");
+    assert_eq!(newest(0.5, f32::NAN), (10.0, 2));
+    assert_eq!(newest(1.0, 5000.0), (11.0, 2), "another clock");
+    assert_eq!(newest(2.0, 5001.0), (12.0, 2));
+    assert_eq!(newest(102.0, 5101.0), (112.0, 2), "a pause");
+    assert_eq!(newest(103.0, 7.0), (113.0, 2), "it began anew");
+}
+
+#[test]
+fn a_recording_in_a_wrong_unit_has_no_body_and_says_why() {
+    let row = |t: f64| format!("{{\"t\":{t},\"rotation\":{{\"Hips\":[0,0,0,1]}}}}\n");
+    let read = |last: f64| {
+        let text = row(0.0) + &row(1.0) + &row(last);
+        sinew::motion::table::parse_json_lines(&text, &sinew::task::Task::new()).unwrap()
+    };
+    let usual = read(600.0);
+    assert!(length_fault(&usual).is_none() && take_of_body(&usual).is_some());
+    let long = read(1.7e9);
+    let why = length_fault(&long).unwrap();
+    assert!(
+        why.contains("1700000000 s") && why.contains("unit"),
+        "{why}"
+    );
+    assert!(take_of_body(&long).is_none());
+}
+
 #[test]
 fn random_bytes_are_no_packets() {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -117,7 +158,12 @@ fn random_bytes_are_no_packets() {
     };
     let mut source = VmcSource::default();
     let good = b"#bundle\0\0\0\0\0\0\0\0\x01\0\0\0\x14/VMC/Ext/T\0\0,f\0\0\x41\x20\0\0";
-    for round in 0..50_000 {
+    let mut n_bytes = 0;
+    for round in 0..1_000_000 {
+        if round % 1000 == 0 {
+            source.samples.forget_before(0.01 * f64::from(round) - 3.0);
+            n_bytes = n_bytes.max(source.samples.heap_bytes());
+        }
         let mut packet = good.to_vec();
         if round % 2 == 0 {
             packet = (0..next() % 64).map(|_| next() as u8).collect();
@@ -128,5 +174,6 @@ fn random_bytes_are_no_packets() {
         let _ = guard(&packet);
         source.receive(0.01 * f64::from(round), &packet);
     }
-    assert_eq!(source.counts().received, 50_000);
+    assert_eq!(source.counts().received, 1_000_000);
+    assert!(n_bytes < 1_000_000, "{n_bytes} bytes");
 }

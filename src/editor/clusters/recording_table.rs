@@ -6,14 +6,14 @@ use crate::editor::files::file_name;
 use crate::editor::jobs::EditorJob;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{counted, trimmed};
-use crate::io::{Output, Outputs};
+use crate::io::Outputs;
 use crate::motion::Recording;
 use crate::motion::aggregate::{Aggregate, MAX_VALUES, Stream, frame_times, overlap};
 use crate::motion::align::ClockMap;
 use crate::task::Task;
 use glam::DQuat;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The range of the rate, rows a second.
@@ -52,7 +52,7 @@ pub(in crate::editor) struct RecordingTables {
 
 /// A table in memory.
 struct Computed {
-    output: Output,
+    path: PathBuf,
     bytes: Vec<u8>,
     /// What it holds, in a sentence.
     said: String,
@@ -146,12 +146,13 @@ impl Editor {
             return;
         };
         match computed {
-            Ok(Computed {
-                output,
-                bytes,
-                said,
-            }) => {
-                let label = format!("Writing {}", file_name(output.path()));
+            Ok(Computed { path, bytes, said }) => {
+                // Meanwhile the file may have become an input.
+                let output = match self.outputs().claim(&path) {
+                    Ok(output) => output,
+                    Err(why) => return self.notify_error(why.to_string()),
+                };
+                let label = format!("Writing {}", file_name(&path));
                 let work = move |task: &Task| {
                     let staged = output.stage(&bytes, task).map_err(|why| why.to_string())?;
                     staged.publish().map_err(|why| why.to_string())?;
@@ -208,7 +209,8 @@ fn compute(
     mut outputs: Outputs,
     task: &Task,
 ) -> Result<Computed, String> {
-    let output = outputs.claim(path).map_err(|why| why.to_string())?;
+    // Refused before the work, not after it.
+    outputs.claim(path).map_err(|why| why.to_string())?;
     let streams: Vec<Stream<'_>> = request
         .streams
         .iter()
@@ -220,7 +222,7 @@ fn compute(
         .collect();
     let Some([start, end]) = request.range.or_else(|| overlap(&streams)) else {
         return Err(
-            "The recordings have no time in common: drag a lane of the timeline, set a loop range, or export the active recording alone."
+            "The recordings do not overlap in time: drag a lane of the timeline, set a loop range, or export the active recording alone."
                 .into(),
         );
     };
@@ -230,7 +232,8 @@ fn compute(
             "Two channels would have the name \"{name}\": rename one of the recordings."
         ));
     }
-    let n_columns: usize = streams.iter().map(|s| columns(s.recording)).sum();
+    // The first column is the time.
+    let n_columns = 1 + streams.iter().map(|s| columns(s.recording)).sum::<usize>();
     let n_rows = (end - start) * rate + 1.0;
     if n_rows * n_columns as f64 > MAX_VALUES as f64 {
         return Err(format!(
@@ -246,7 +249,7 @@ fn compute(
     }
     if made.times.is_empty() {
         return Err(
-            "There is no row to write: in none of them all channels have values, or the loop range is outside of the recordings."
+            "No rows to export: no row has a value in every channel, or the loop range lies outside the recordings."
                 .into(),
         );
     }
@@ -265,7 +268,7 @@ fn compute(
         said = format!("{said} {n} could not be read and {them} not in it.");
     }
     Ok(Computed {
-        output,
+        path: path.to_owned(),
         bytes,
         said,
     })

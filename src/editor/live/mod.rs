@@ -190,7 +190,7 @@ impl Editor {
         let came = live.take_packets(latency);
         match live.end_calibration() {
             Some(Calibrated::Found) => {
-                self.notify("Calibrated: your T-pose is that of the character.");
+                self.notify("Calibrated. The T-pose you held is now the reference pose.");
             }
             Some(Calibrated::NoBody) => {
                 self.notify_error("No bone of a body was received, so nothing was calibrated.");

@@ -74,7 +74,8 @@ impl LiveClock {
                 let step = time - newest;
                 let median = self.median_step();
                 if let Some(median) = median.filter(|median| step > LOST * median) {
-                    self.lost += ((step / median).round() as usize).saturating_sub(1);
+                    let steps = (step / median).round() as usize;
+                    self.lost = self.lost.saturating_add(steps.saturating_sub(1));
                 }
                 self.steps.push_back(step);
                 if self.steps.len() > MAX_STEPS {

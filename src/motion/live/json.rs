@@ -2,6 +2,7 @@
 
 use super::samples::LiveSamples;
 use crate::motion::table::{JsonLine, MAX_LINE_BYTES};
+use crate::motion::vmc::is_other_clock;
 use glam::{DQuat, DVec3};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ const MAX_NAME_BYTES: usize = 64;
 const MAX_PLACE: f64 = 1e4;
 /// Larger numbers are malformed.
 const MAX_NUMBER: f64 = 1e12;
+/// The largest time, seconds: stamps of devices may count from 1970.
+const MAX_TIME: f64 = 1e10;
 /// The largest deviation of the length of a quaternion from 1.
 const ROTATION_LENGTH: f64 = 1e-2;
 /// A device whose time jumps back by more than this starts again; a device whose times differ from ours by more has a clock of
@@ -81,7 +84,10 @@ impl JsonSource {
         match read(line) {
             Ok(line) => {
                 let time = self.time(arrival, &line);
+                let before = self.counts.malformed;
                 self.take(time, line);
+                // A line is counted once, however many of its values are malformed.
+                self.counts.malformed = self.counts.malformed.min(before + 1);
                 if self.newest.is_none_or(|(newest, _)| time >= newest) {
                     self.newest = Some((time, arrival));
                 }
@@ -108,7 +114,9 @@ impl JsonSource {
             .map(|(newest, arrived)| newest + (arrival - arrived).max(0.0));
         let known = self.clocks.get(name);
         let offset = match (known, now) {
-            (Some(clock), _) if line.t < clock.last.0 - RESTART_SECS => {
+            (Some(clock), _)
+                if is_other_clock(line.t - clock.last.0, (arrival - clock.last.1).max(0.0)) =>
+            {
                 let passed = (arrival - clock.last.1).max(0.0);
                 clock.offset + clock.last.0 - line.t + passed
             }
@@ -216,7 +224,7 @@ fn read(line: &[u8]) -> Result<JsonLine, String> {
         ));
     }
     let read = JsonLine::read(text)?;
-    if read.t.abs() <= MAX_NUMBER {
+    if read.t.abs() <= MAX_TIME {
         Ok(read)
     } else {
         Err(format!("{} is not a time", read.t))

@@ -7,11 +7,13 @@ use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptio
 use crate::motion::rig::Rig;
 use crate::motion::signal::Signal;
 use crate::motion::take::Take;
-use crate::motion::vmc::{Body, ROOT, Root};
+use crate::motion::vmc::{Body, LiveRoot, ROOT};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DQuat, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A time within this of a sample is that of the sample, seconds.
+const SAME_SECS: f64 = 1e-6;
 /// The least number of samples of a bone for a calibration.
 const MIN_SAMPLES: usize = 5;
 
@@ -34,8 +36,10 @@ pub struct Calibration {
 pub struct Origin {
     /// The position of the hips over their root, metres.
     pub hips: Option<DVec3>,
-    /// The root.
-    pub root: Option<Root>,
+    /// The rotation of the root.
+    pub root_rotation: Option<DQuat>,
+    /// The place of the root, metres.
+    pub root_place: Option<DVec3>,
 }
 
 impl Origin {
@@ -44,10 +48,10 @@ impl Origin {
     pub fn or_newest(self, samples: &LiveSamples) -> Self {
         Self {
             hips: self.hips.or_else(|| samples.newest_position("Hips")),
-            root: self.root.or_else(|| {
-                let rotation = samples.rotation(ROOT).last().map(|(_, q)| *q);
-                Root::of(rotation, samples.newest_position(ROOT))
-            }),
+            root_rotation: self
+                .root_rotation
+                .or_else(|| Some(samples.rotation(ROOT).last()?.1)),
+            root_place: self.root_place.or_else(|| samples.newest_position(ROOT)),
         }
     }
 }
@@ -84,13 +88,13 @@ impl Calibration {
         };
         let sent = (0..body.bones.len()).filter(|bone| is_sent(*bone));
         let sent = sent.map(|bone| body.name(bone).to_owned()).collect();
-        let root = median_rotation(&recent(ROOT));
         Some(Self {
             turns: turns.collect(),
             sent,
             origin: Origin {
                 hips: median_place(samples, "Hips", since),
-                root: Root::of(root, median_place(samples, ROOT, since)),
+                root_rotation: median_rotation(&recent(ROOT)),
+                root_place: median_place(samples, ROOT, since),
             },
         })
     }
@@ -175,24 +179,7 @@ struct LiveBody {
     retarget: Retarget<'static>,
     guards: Vec<Guard<DQuat>>,
     hips: Guard<DVec3>,
-    /// Where the root was first.
-    root_origin: Option<Root>,
-    /// Where it was last: it is held while no samples come, and a body that is lost relaxes where it is.
-    root: Root,
-}
-
-impl LiveBody {
-    /// How the root has moved at a time of the sender.
-    fn root_motion(&mut self, samples: &LiveSamples, time: f64, max_gap: f64) -> Root {
-        if let Some(place) = sample(samples.position(ROOT), time, max_gap) {
-            self.root.place = place;
-        }
-        if let Some(rotation) = sample(samples.rotation(ROOT), time, max_gap) {
-            self.root.rotation = rotation;
-        }
-        let origin = *self.root_origin.get_or_insert(self.root);
-        self.root.since(origin)
-    }
+    root: LiveRoot,
 }
 
 /// The pose of a character under live motion: a humanoid body is retargeted, other rotations apply to the joints of the same
@@ -217,7 +204,11 @@ impl LivePose {
     ) -> (Self, Option<String>) {
         let fade = Fade::default();
         let body = body_of(samples, calibration.origin.hips.or(origin.hips));
-        let root_origin = calibration.origin.root.or(origin.root);
+        let of = &calibration.origin;
+        let root = LiveRoot::new(
+            of.root_rotation.or(origin.root_rotation),
+            of.root_place.or(origin.root_place),
+        );
         let mut why = None;
         let body = body.and_then(|body| {
             let made = retarget(&body, skeleton, target, settings);
@@ -225,8 +216,7 @@ impl LivePose {
             Some(LiveBody {
                 guards: vec![Guard::new(fade); body.bones.len()],
                 hips: Guard::new(fade),
-                root_origin,
-                root: root_origin.unwrap_or(Root::IDENTITY),
+                root,
                 retarget,
                 body,
             })
@@ -306,7 +296,11 @@ impl LivePose {
             let hips = sample(samples.position("Hips"), time, max_gap).map(|p| p - rest);
             let hips = rest + live.hips.next(time, hips).value;
             let (mut rotations, mut places) = live.body.world(|bone| locals[bone], Some(hips));
-            let root = live.root_motion(samples, time, max_gap);
+            let root = live.root.next(
+                time,
+                sample(samples.rotation(ROOT), time, max_gap),
+                sample(samples.position(ROOT), time, max_gap),
+            );
             root.carry(&mut rotations, &mut places);
             live.retarget.set_frame(0, &rotations, &places);
             let found = live.retarget.pose(0);
@@ -392,6 +386,8 @@ fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -> Option<V>
             Some(V::mix(value, next, (time - from) / (to - from)))
         }
         None if time - from <= max_gap => Some(value),
+        // The last sample before a gap is still a value.
+        _ if time - from < SAME_SECS => Some(value),
         _ => None,
     }
 }
@@ -411,6 +407,7 @@ mod tests {
             "the last of equal times stays"
         );
         assert_eq!(at(0.5), None, "a gap");
+        assert_eq!(at(0.2), Some(4.0), "the last value before it");
         assert_eq!(at(1.1), Some(9.0), "soon after the newest");
         assert_eq!(at(1.2), None);
         assert_eq!(sample::<f64>(&[], 0.0, 1.0), None);
@@ -439,7 +436,7 @@ mod tests {
         }
         let found = Calibration::of(&samples, 0.0).unwrap();
         assert_eq!(found.origin.hips, Some(DVec3::new(0.3, 0.9, 0.0)));
-        assert_eq!(found.origin.root, None, "none was sent");
+        assert_eq!(found.origin.root_place, None, "none was sent");
         for (name, q) in turns {
             let turned = found.turned(name, q);
             assert!(

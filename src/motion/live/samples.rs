@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest number of channels of a source.
 const MAX_CHANNELS: usize = 256;
+/// The number of samples of a channel that are kept at most while older ones are forgotten.
+const MAX_KEPT: usize = 10_000;
 /// The largest number of marked moments.
 const MAX_EVENTS: usize = 4096;
 
@@ -144,7 +146,9 @@ impl LiveSamples {
             let n: usize = channels.values().map(Vec::len).sum();
             n * size_of::<(f64, V)>()
         }
-        of(&self.rotations) + of(&self.positions) + of(&self.scalars) + of(&self.labels)
+        let words = self.labels.values().flatten();
+        let words: usize = words.map(|(_, word)| word.len()).sum();
+        of(&self.rotations) + of(&self.positions) + of(&self.scalars) + of(&self.labels) + words
     }
 
     /// Changes every sample of a rotation.
@@ -210,7 +214,11 @@ impl LiveSamples {
 /// Adds a sample. Returns whether there is room for its channel.
 fn push<V>(channels: &mut Channels<V>, name: &str, is_full: bool, time: f64, value: V) -> bool {
     if let Some(samples) = channels.get_mut(name) {
-        samples.push((time, value));
+        match samples.last_mut() {
+            // Of one time the last counts: a sender whose time stands still takes no memory.
+            Some(last) if last.0 == time => *last = (time, value),
+            _ => samples.push((time, value)),
+        }
         return true;
     }
     if !is_full {
@@ -225,6 +233,10 @@ fn forget<V>(channels: &mut Channels<V>, time: f64) {
         let old = samples.iter().take_while(|sample| sample.0 < time).count();
         if old > samples.len() / 2 {
             samples.drain(..old);
+        }
+        // Times that go to and fro are never old.
+        if samples.len() > 2 * MAX_KEPT {
+            samples.drain(..samples.len() - MAX_KEPT);
         }
     }
 }
@@ -285,6 +297,28 @@ mod tests {
         samples.forget_before(100.85);
         assert_eq!(samples.rotation("Hips").len(), 1);
         assert!(samples.recording(0.0).times.len() < 4);
+    }
+
+    #[test]
+    fn a_time_that_stands_still_takes_no_memory() {
+        let mut samples = LiveSamples::default();
+        for i in 0..1_000_000 {
+            samples.push_position("wrist", 5.0, DVec3::splat(f64::from(i)));
+            if i == 10 {
+                samples.push_scalar("emg", 5.0, 1.0);
+            }
+        }
+        assert_eq!(samples.heap_bytes(), size_of::<(f64, DVec3)>() + 16);
+        assert_eq!(
+            samples.newest_position("wrist"),
+            Some(DVec3::splat(999_999.0))
+        );
+        // To and fro by less than a restart.
+        for i in 0..100_000 {
+            samples.push_scalar("emg", 5.0 + 0.5 * f64::from(i % 2), 1.0);
+            samples.forget_before(2.5);
+        }
+        assert!(samples.heap_bytes() < 1_000_000, "{}", samples.heap_bytes());
     }
 
     #[test]

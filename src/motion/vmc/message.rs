@@ -6,6 +6,8 @@ use rosc::{OscMessage, OscPacket, OscType};
 
 /// The longest name, bytes.
 const MAX_NAME_BYTES: usize = 64;
+/// The largest time, seconds: about 30 years.
+const MAX_TIME: f64 = 1e9;
 /// Places farther out than this are malformed, metres.
 const MAX_PLACE: f64 = 1e4;
 /// How far the length of a rotation may be off 1.
@@ -86,8 +88,9 @@ pub(super) fn read(message: &OscMessage) -> Result<Message, NoEffect> {
             _ => Err(short),
         },
         "/VMC/Ext/T" => match float(0)? {
-            time if time.is_finite() => Ok(Message::Time(time)),
-            _ => Err(NoEffect::Malformed("a time is not finite")),
+            // NaN is no time either.
+            time if time.abs() <= MAX_TIME => Ok(Message::Time(time)),
+            _ => Err(NoEffect::Malformed("a time is not within 30 years")),
         },
         "/VMC/Ext/Root/Pos" => {
             name(0)?;

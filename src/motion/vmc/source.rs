@@ -13,6 +13,13 @@ use std::collections::BTreeMap;
 const MAX_CHANNELS: usize = 256;
 /// A sender's time that jumps back by more than this begins anew, seconds.
 const RESTART_SECS: f64 = 1.0;
+/// One that jumps ahead of the arrivals by more than this does, too, seconds.
+const AHEAD_SECS: f64 = 60.0;
+
+/// Whether a sender whose time has passed by `step` while `passed` seconds went by has begun another clock.
+pub(crate) fn is_other_clock(step: f64, passed: f64) -> bool {
+    step < -RESTART_SECS || step > passed + AHEAD_SECS
+}
 
 /// How many packets and messages came.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -93,7 +100,7 @@ impl VmcSource {
             return self.last.map_or(arrival, |(last, _)| last + self.offset);
         };
         if let Some((last, arrived)) = self.last
-            && time < last - RESTART_SECS
+            && is_other_clock(time - last, (arrival - arrived).max(0.0))
         {
             // The sender began anew: its time goes on as the packets arrive.
             self.offset += last - time + (arrival - arrived).max(0.0);
@@ -117,7 +124,11 @@ impl VmcSource {
                 }
             }
             Message::Apply => {
-                for (name, value) in std::mem::take(&mut self.pending) {
+                let pending = std::mem::take(&mut self.pending);
+                if self.is_lost {
+                    return;
+                }
+                for (name, value) in pending {
                     self.samples
                         .push_scalar(&format!("blend:{name}"), now, value);
                 }

@@ -1,7 +1,7 @@
 //! The animated body of channels that are named after Unity's humanoid bones.
 
 use super::body::BONES;
-use super::root::{ROOT, Root};
+use super::root::{ROOT, Root, root_fade};
 use crate::motion::aggregate::frame_times;
 use crate::motion::fade::Fade;
 use crate::motion::recording::{Recording, Track};
@@ -9,13 +9,11 @@ use crate::motion::rig::Rig;
 use crate::motion::sampling::Sampling;
 use crate::motion::series::Channel;
 use crate::motion::signal::Signal;
-use crate::motion::take::Take;
+use crate::motion::take::{MAX_FRAMES, Take};
 use glam::{DQuat, DVec3};
 
 /// Frames a second of a take.
 const RATE: f64 = 60.0;
-/// Longer than a recording, seconds.
-const LONGEST_GAP: f64 = 1e6;
 
 /// The bones of a body that are known, parents first, and how they hang together.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,9 +118,22 @@ impl Body {
     }
 }
 
+/// Why the body of a recording would have too many frames, which a time in a wrong unit makes; `None`: it has not.
+pub fn length_fault(recording: &Recording) -> Option<String> {
+    let span = recording.times.last()? - recording.times.first()?;
+    // NaN is too long as well.
+    let fits = span * RATE <= MAX_FRAMES as f64;
+    (!fits).then(|| {
+        format!(
+            "the recording lasts {span:.0} s, longer than the {:.0} s that a motion can have: is the unit of its times right?",
+            MAX_FRAMES as f64 / RATE
+        )
+    })
+}
+
 /// The motion of the body, 60 frames a second from 0: gaps interpolated, and in long ones held and faded to a T-pose.
 /// A bone of unknown length gets that of an average adult. A [`ROOT`] carries it from where it is first. `None` unless a rotation
-/// is named after a humanoid bone.
+/// is named after a humanoid bone, and where there is a [`length_fault`].
 pub fn take_of_body(recording: &Recording) -> Option<Take> {
     let rotation = |name: &str| {
         let mut tracks = recording.rotations.iter();
@@ -135,6 +146,9 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
         |name| rotation(name).is_some(),
         |name| places(name).and_then(first_place),
     )?;
+    if length_fault(recording).is_some() {
+        return None;
+    }
     let first = *recording.times.first()?;
     let times: Vec<f64> = recording.times.iter().map(|t| t - first).collect();
     let frames = frame_times(0.0, *times.last()?, RATE);
@@ -171,27 +185,26 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
     Some(take)
 }
 
-/// How the root has moved since its first sample, held where there is none: a body that is lost relaxes where it is. Empty without
-/// a root.
+/// How the root has moved since its first sample, held in gaps: a body that is lost relaxes where it is. Empty without a root.
 fn root_motion(recording: &Recording, frames: &[f64], times: &[f64]) -> Vec<Root> {
-    fn held<V: Signal>(track: Option<&Track<V>>, frames: &[f64], times: &[f64]) -> Option<Vec<V>> {
-        let sampling = Sampling {
-            max_gap: Some(LONGEST_GAP),
-            ..Sampling::default()
-        };
-        let channel = Channel::new(times, &track?.values, sampling).ok()?;
-        frames.iter().map(|t| channel.at(*t)).collect()
+    fn held<V: Signal>(track: &Track<V>, frames: &[f64], times: &[f64]) -> Option<Vec<V>> {
+        let channel = Channel::new(times, &track.values, Sampling::default()).ok()?;
+        let fade = root_fade();
+        let shown = frames.iter().map(|t| channel.shown(*t, &fade).value);
+        Some(shown.collect()).filter(|_| !channel.times().is_empty())
     }
     let rotation = recording.rotations.iter().find(|t| t.name == ROOT);
     let place = recording.markers.iter().find(|t| t.name == ROOT);
-    let rotations = held(rotation, frames, times);
-    let places = held(place, frames, times);
-    let at = |i: usize| {
-        let rotation = rotations.as_ref().map(|rotations| rotations[i]);
-        Root::of(rotation, places.as_ref().map(|places| places[i]))
+    let rotations = rotation.and_then(|track| held(track, frames, times));
+    let places = place.and_then(|track| held(track, frames, times));
+    if rotations.is_none() && places.is_none() {
+        return Vec::new();
+    }
+    let at = |i: usize| Root {
+        rotation: rotations.as_ref().map_or(DQuat::IDENTITY, |q| q[i]),
+        place: places.as_ref().map_or(DVec3::ZERO, |p| p[i]),
     };
-    let moved = |i: usize| Some(at(i)?.since(at(0)?));
-    (0..frames.len()).map_while(moved).collect()
+    (0..frames.len()).map(|i| at(i).since(at(0))).collect()
 }
 
 /// What samples show at some times.
