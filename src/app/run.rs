@@ -446,6 +446,7 @@ impl SinewApp {
             Command::ClearLoop => self.editor.set_play_range(None),
             Command::NewClip => self.editor.new_clip(),
             Command::DuplicateClip => self.editor.duplicate_clip(),
+            Command::CleanClip(cleaning) => self.editor.clean_clip(cleaning),
             Command::RenameClip => self.timeline.start_renaming(&self.editor),
             Command::AdjustMotion => {
                 if let Some(recording) = self.editor.motion_of_clip() {

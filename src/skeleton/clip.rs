@@ -258,7 +258,7 @@ impl Clip {
 
 /// A rotation of unit length. The arc between two of different lengths would pass its middle too early or too late, but
 /// rounding is left alone.
-fn unit(q: DQuat) -> DQuat {
+pub(super) fn unit(q: DQuat) -> DQuat {
     if (q.length_squared() - 1.0).abs() > UNIT_TOLERANCE {
         crate::math::transform::normalize_or_identity(q)
     } else {

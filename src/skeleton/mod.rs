@@ -11,6 +11,7 @@ pub mod bone_segments;
 pub mod bone_shape;
 pub mod clip;
 pub mod clip_builder;
+pub mod clip_clean;
 pub mod clip_edit;
 pub mod clip_keys;
 mod clip_pose;

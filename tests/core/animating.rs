@@ -2,6 +2,7 @@
 
 use glam::{DQuat, DVec3, Vec2};
 use sinew::document::{ClipId, Document, Edit, invariants};
+use sinew::editor::clip_cleaning::ClipCleaning;
 use sinew::editor::exporting::Correction;
 use sinew::editor::{Editor, OpenRequest};
 use sinew::finding::Severity;
@@ -587,4 +588,63 @@ fn a_stale_clip_of_an_undone_step_is_no_clip() {
     e.redo();
     assert_eq!(e.shown_clip().map(|(id, _)| id), Some(id));
     assert_eq!(e.document().clips()[&ClipId(id.0)].channels, []);
+}
+
+#[test]
+fn a_recorded_clip_is_smoothed_filled_trimmed_and_looped() {
+    let mut editor = editor("mannequin");
+    let id = *editor.document().clips().keys().next().unwrap();
+    editor.show_clip(Some(id));
+    settle(&mut editor);
+    let source = editor.document().clips()[&id].clone();
+    let end = f64::from(source.end_secs());
+    // What needs a range says so.
+    for cleaning in [ClipCleaning::FillGap, ClipCleaning::Trim] {
+        editor.clean_clip(cleaning);
+        assert!(last_notice(&mut editor).contains("loop range"));
+    }
+    let labels: Vec<String> = [
+        ClipCleaning::Smooth,
+        ClipCleaning::FillGap,
+        ClipCleaning::BlendEnd,
+        ClipCleaning::Trim,
+    ]
+    .into_iter()
+    .map(|cleaning| {
+        editor.set_play_range(Some((0.25 * end, 0.75 * end)));
+        editor.set_time(0.5 * end);
+        let n_steps = editor.history().n_undo();
+        editor.clean_clip(cleaning);
+        settle(&mut editor);
+        assert_eq!(editor.history().n_undo(), n_steps + 1, "{cleaning:?}");
+        let cleaned = editor.document().clips()[&id].clone();
+        assert_ne!(cleaned, source);
+        let label = editor.history().undo_label().unwrap().to_owned();
+        if cleaning == ClipCleaning::Trim {
+            assert!((f64::from(cleaned.end_secs()) - 0.5 * end).abs() < 1e-3);
+            assert!((editor.playback().time_secs - 0.25 * end).abs() < 1e-3);
+            assert_eq!(editor.playback().range, None);
+        }
+        editor.undo();
+        settle(&mut editor);
+        assert_eq!(editor.document().clips()[&id], source);
+        label
+    })
+    .collect();
+    assert!(labels[0].starts_with("Smooth keyframes of ") && labels[0].ends_with(" bones"));
+    assert!(labels[1].starts_with("Fill gap of ") && labels[2].starts_with("Blend end into start"));
+    assert!(labels[3].starts_with("Trim clip to "), "{labels:?}");
+    // The selected bone alone.
+    let joint = source.channels[0].joint;
+    editor.select_joints([joint], Some(joint));
+    editor.clean_clip(ClipCleaning::Smooth);
+    settle(&mut editor);
+    assert_eq!(
+        editor.history().undo_label(),
+        Some("Smooth keyframes of 1 bone")
+    );
+    let cleaned = &editor.document().clips()[&id];
+    let pairs = source.channels.iter().zip(&cleaned.channels);
+    let mut changed = pairs.filter(|(before, after)| before != after);
+    assert!(changed.all(|(before, _)| before.joint == joint));
 }

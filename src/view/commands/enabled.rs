@@ -60,6 +60,7 @@ impl Command {
             | Self::SetLoopEnd
             | Self::ClearLoop
             | Self::DuplicateClip
+            | Self::CleanClip(_)
             | Self::RenameClip
             | Self::DeleteClip
             | Self::DeleteKeys

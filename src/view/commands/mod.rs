@@ -18,6 +18,7 @@ use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::{BrushKind, FalloffShape, PaintTarget, SculptKind};
+use crate::editor::clip_cleaning::ClipCleaning;
 use crate::editor::{Editor, OperationKind, RigKind, WeightView};
 use crate::math::Axis;
 use crate::skeleton::RigidInterpolation;
@@ -377,6 +378,8 @@ pub enum Command {
     NewClip,
     /// Duplicate the clip.
     DuplicateClip,
+    /// Cleans the keyframes of the clip.
+    CleanClip(ClipCleaning),
     /// Rename the clip.
     RenameClip,
     /// Open the retargeting settings of the motion that the clip comes from.

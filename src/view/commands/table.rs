@@ -7,6 +7,7 @@ use crate::deform::{MaskKind, SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::rig::Axis as BoneAxis;
 use crate::document::session::{BrushKind, FalloffShape, PaintTarget, SculptKind};
+use crate::editor::clip_cleaning::ClipCleaning;
 use crate::editor::{OperationKind, RigKind, WeightView};
 use crate::math::Axis;
 use crate::rig::Template;
@@ -416,6 +417,10 @@ pub const TABLE: &[Row] = &[
     row(Group::Animation, Command::ClearLoop, "animate.loop_clear", "Clear loop range", "Loop the whole clip."),
     row(Group::Animation, Command::NewClip, "animate.new", "New clip", "Add an empty clip and show it.").part(),
     row(Group::Animation, Command::DuplicateClip, "animate.duplicate", "Duplicate clip", "Duplicate the clip and show the copy."),
+    row(Group::Animation, Command::CleanClip(ClipCleaning::Smooth), "animate.smooth_keys", "Smooth keyframes", "Move each keyframe of the selected bones, or of all, towards the curve between its neighbours, over the loop range or the whole clip.").under("Clean up"),
+    row(Group::Animation, Command::CleanClip(ClipCleaning::FillGap), "animate.fill_gap", "Fill gap", "Remove the keyframes of the selected bones, or of all, inside the loop range, and interpolate across it.").under("Clean up"),
+    row(Group::Animation, Command::CleanClip(ClipCleaning::Trim), "animate.trim", "Trim to loop range", "Keep the loop range of the clip alone. It then starts at 0 s.").under("Clean up"),
+    row(Group::Animation, Command::CleanClip(ClipCleaning::BlendEnd), "animate.blend_end", "Blend end into start", "Blend the rotations of the last 0.25 s into those of the start, for the selected bones or all, so that the clip repeats without a jump. Locations stay.").under("Clean up"),
     row(Group::Animation, Command::RenameClip, "animate.rename", "Rename clip", "Rename the current clip."),
     row(Group::Animation, Command::AdjustMotion, "animate.adjust_motion", "Adjust motion", "Open the retargeting settings of the motion that the clip was made from. The clip is replaced when a setting changes."),
     row(Group::Animation, Command::DeleteClip, "animate.delete", "Delete clip", "Delete the current clip."),
