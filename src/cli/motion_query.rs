@@ -4,6 +4,7 @@ use super::Failure;
 use super::motion_args::MotionArgs;
 use super::motion_streams::{OpenStreams, check_channels};
 use crate::motion::aggregate::Stream;
+use crate::motion::beyond_limits::beyond_limits;
 use crate::motion::statistics::{Numbers, Words, numbers, words};
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -31,7 +32,15 @@ pub(super) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         };
         let found = numbers(of, stream.clock, is_chosen, |joint| opened.rest(joint));
         let found = found.map_err(|why| Failure::Input(format!("{}: {why}.", stream.name)))?;
-        channels.extend(found.iter().map(|of| asked(args, stream.name, of, range)));
+        let beyond = beyond_limits(of, stream.clock, is_chosen, |joint| opened.limits(joint));
+        let beyond = beyond.map_err(|why| Failure::Input(format!("{}: {why}.", stream.name)))?;
+        for numbers in &found {
+            let mut answer = asked(args, stream.name, numbers, range);
+            if let Some(beyond) = beyond.iter().find(|of| of.name == numbers.name) {
+                answer["beyond_limits"] = against_limits(beyond, range);
+            }
+            channels.push(answer);
+        }
         for track in of.labels.iter().filter(|track| is_chosen(&track.name)) {
             channels.push(said(
                 args,
@@ -83,6 +92,15 @@ fn asked(args: &MotionArgs, stream: &str, of: &Numbers, range: [f64; 2]) -> Valu
         answer.insert("above".into(), above);
     }
     Value::Object(answer)
+}
+
+/// How far and for how long a rotation exceeds the limits of its joint.
+fn against_limits(of: &Numbers, range: [f64; 2]) -> Value {
+    let stretches = of.above(0.0, range);
+    let seconds: f64 = stretches.iter().map(|[from, to]| to - from).sum();
+    let max = of.statistics(range).max.filter(|[_, value]| *value > 0.0);
+    let max = max.map(|[t, value]| json!({"t": t, "value": value}));
+    json!({"unit": "deg", "max": max, "seconds": seconds, "stretches": stretches})
 }
 
 fn said(args: &MotionArgs, stream: &str, of: &Words, range: [f64; 2]) -> Value {

@@ -4,9 +4,11 @@ use super::motion_args::{MotionArgs, StreamArg};
 use super::{Failure, load};
 use crate::io::Outputs;
 use crate::io::channels::read_recording;
+use crate::math::Transform;
 use crate::motion::Recording;
 use crate::motion::aggregate::Stream;
 use crate::motion::align::{ClockMap, fit_clock};
+use crate::skeleton::joint_limits::JointLimits;
 use crate::task::Task;
 use glam::DQuat;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,24 +18,24 @@ use std::io::Write;
 pub(super) struct OpenStreams {
     /// Protects the files that are read.
     pub(super) outputs: Outputs,
-    /// By name, the rest rotations of the model's joints.
-    rest: BTreeMap<String, DQuat>,
+    /// By name, the rest transforms of the model's joints, and their rotation limits.
+    joints: BTreeMap<String, (Transform, Option<JointLimits>)>,
     recordings: Vec<(String, Recording, ClockMap)>,
 }
 
 impl OpenStreams {
     /// Reads all files; `out` takes a line about each clock.
     pub(super) fn open(args: &MotionArgs, out: &mut dyn Write) -> Result<Self, Failure> {
-        let (mut outputs, rest) = match &args.file {
+        let (mut outputs, joints) = match &args.file {
             Some(file) => {
                 let loaded = load::load(file)?;
                 let skeleton = loaded.document.skeleton();
-                let rest = skeleton.live_joints().map(|j| {
+                let joints = skeleton.live_joints().map(|j| {
                     let joint = skeleton.joint(j);
-                    (joint.name.clone(), joint.rest.rotation)
+                    (joint.name.clone(), (joint.rest, joint.rule.limits))
                 });
-                let rest: BTreeMap<String, DQuat> = rest.collect();
-                (loaded.outputs, rest)
+                let joints: BTreeMap<_, _> = joints.collect();
+                (loaded.outputs, joints)
             }
             None => (Outputs::default(), BTreeMap::new()),
         };
@@ -55,7 +57,7 @@ impl OpenStreams {
         }
         Ok(Self {
             outputs,
-            rest,
+            joints,
             recordings,
         })
     }
@@ -74,7 +76,14 @@ impl OpenStreams {
 
     /// The rest rotation of the model's joint of a name, the identity where there is none.
     pub(super) fn rest(&self, joint: &str) -> DQuat {
-        self.rest.get(joint).copied().unwrap_or(DQuat::IDENTITY)
+        let known = self.joints.get(joint);
+        known.map_or(DQuat::IDENTITY, |(rest, _)| rest.rotation)
+    }
+
+    /// The rotation limits of the model's joint of a name, with its rest transform.
+    pub(super) fn limits(&self, joint: &str) -> Option<(JointLimits, Transform)> {
+        let (rest, limits) = self.joints.get(joint)?;
+        Some(((*limits)?, *rest))
     }
 }
 

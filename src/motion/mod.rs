@@ -14,6 +14,7 @@
 pub mod aggregate;
 mod aggregate_lines;
 pub mod align;
+pub mod beyond_limits;
 pub mod bvh;
 pub mod contacts;
 pub mod fade;
