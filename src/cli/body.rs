@@ -215,7 +215,7 @@ fn print_report(report: &FitReport, out: &mut dyn Write) -> std::io::Result<()> 
     }
     writeln!(
         out,
-        "height {} m (template {} m), lifted by {} m, {} of {} turned over",
+        "height {} m (template {} m), lifted by {} m, {} of {} flipped",
         trimmed(report.height[1]),
         trimmed(report.height[0]),
         trimmed(report.lift),

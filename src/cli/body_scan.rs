@@ -113,7 +113,7 @@ impl Compared {
         }
         self.print_distances("scan to body", &found.scan, found.farthest_point, out)?;
         if let Some(kept) = &found.kept {
-            writeln!(out, "  of what was aligned: {}", figures(kept))?;
+            writeln!(out, "  aligned points: {}", figures(kept))?;
         }
         self.print_distances("body to scan", &found.body, found.body.max_at, out)?;
         if found.n_beyond > 0 {

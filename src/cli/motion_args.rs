@@ -165,7 +165,7 @@ pub struct MotionArgs {
 
 const STREAMS: &str = "Streams";
 const LIVE: &str = "Live motion";
-const RETARGET: &str = "A motion on a character";
+const RETARGET: &str = "Retargeting";
 
 /// `sinew motion info`
 #[derive(Debug, Subcommand)]

@@ -268,7 +268,7 @@ fn print_recording(info: &RecordingInfo, out: &mut dyn Write) -> std::io::Result
     };
     writeln!(
         out,
-        "  {}, {} - {} s, a sample each {} ms (95 % within {} ms){device}",
+        "  {}, {} - {} s, one sample every {} ms (95 % within {} ms){device}",
         counted(info.samples, "sample"),
         trimmed(info.start_secs),
         trimmed(info.end_secs),

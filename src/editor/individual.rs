@@ -65,6 +65,8 @@ pub(super) struct Individuals {
     what_if: PersonFit,
     /// The table that is edited.
     edited: Person,
+    /// The frame of the window in which tapes were asked for last.
+    pub(super) tapes_asked: Option<u64>,
     /// Rows for the table of this person, which are dropped if another one is edited when they arrive.
     reading: Option<(Person, RowsJob<Vec<Measurement>, String>)>,
     adding: Option<(Person, RowsJob<Option<Measurement>, TwinError>)>,

@@ -12,6 +12,7 @@ mod animating;
 mod autosave;
 mod bones;
 mod centres;
+pub mod clip_cleaning;
 mod cluster_layouts;
 pub mod clusters;
 mod commands;
@@ -59,6 +60,7 @@ mod summaries;
 mod surface_index;
 mod surfaces;
 mod symmetries;
+pub mod tapes;
 pub mod views;
 pub mod weight_colours;
 

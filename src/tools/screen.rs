@@ -1,7 +1,7 @@
 //! Projection between the world and the pixels of the viewport.
 
 use crate::math::{Camera, Ray};
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
 /// A camera and the size of the picture. Pixels are logical ones, from the top left, y down.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +47,20 @@ impl Screen {
         self.camera.ray(ndc, self.size_px.x / self.size_px.y)
     }
 
+    /// The fraction of a line, 0 at its start and 1 at its end, whose place is nearest to the ray under a pixel; `None` where the
+    /// line points at the eye.
+    pub fn fraction_along(&self, px: Vec2, [start, end]: [DVec3; 2]) -> Option<f64> {
+        let ray = self.ray(px);
+        let (origin, way) = (ray.origin.as_dvec3(), ray.direction.as_dvec3());
+        let along = end - start;
+        // The nearest points of two lines: both distances are at right angles to them.
+        let (aa, ab, bb) = (along.length_squared(), along.dot(way), way.length_squared());
+        let from = origin - start;
+        let det = aa * bb - ab * ab;
+        let fraction = (bb * along.dot(from) - ab * way.dot(from)) / det;
+        (det > 1e-4 * aa * bb && fraction.is_finite()).then_some(fraction)
+    }
+
     /// World length of one pixel at the depth of `point`.
     pub fn metres_per_px(&self, point: Vec3) -> f32 {
         self.camera.metres_per_pixel(point, self.size_px.y)
@@ -65,6 +79,21 @@ impl Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_on_a_line_is_found_under_its_pixel() {
+        let screen = Screen::new(Camera::default(), Vec2::new(800.0, 600.0));
+        let line = [DVec3::new(-0.3, 0.1, 0.2), DVec3::new(0.5, 0.4, -0.1)];
+        for fraction in [-0.5, 0.0, 0.37, 1.0] {
+            let at = line[0] + (line[1] - line[0]) * fraction;
+            let px = screen.project(at.as_vec3()).unwrap();
+            let found = screen.fraction_along(px, line).unwrap();
+            assert!((found - fraction).abs() < 1e-4, "{fraction} {found}");
+        }
+        let towards = screen.toward_eye(Vec3::ZERO).as_dvec3();
+        let centre = screen.project(Vec3::ZERO).unwrap();
+        assert_eq!(screen.fraction_along(centre, [DVec3::ZERO, towards]), None);
+    }
 
     #[test]
     fn what_is_projected_lies_under_its_pixel() {

@@ -340,8 +340,9 @@ impl<'a> Solve<'a> {
         self.report.rows = fitted;
         let girths = self.plan.targets.iter().filter(|t| t.kind == Kind::Girth);
         let tapes = girths.filter_map(|target| {
-            let line = self.line(target.joints[0].get(), &places);
-            Tape::of(target, &line, &list)
+            let joint = target.joints[0].get();
+            let axes = self.body.world[joint].matrix3;
+            Tape::of(target, &self.line(joint, &places), axes, &list)
         });
         let tapes: Vec<Tape> = tapes.collect();
         let turned = self.body.shapes.iter().zip(&list);
@@ -350,7 +351,7 @@ impl<'a> Solve<'a> {
         self.report.triangles = self.body.shapes.iter().map(|s| s.triangles.len()).sum();
         if self.report.flipped > 0 {
             self.report.warnings.push(format!(
-                "{} turned over: look at the heat map Fold-over.",
+                "{} flipped: look at the heat map Fold-over.",
                 counted(self.report.flipped, "face")
             ));
         }
@@ -470,7 +471,7 @@ impl Fitted {
         points
     }
 
-    /// The triangles of a mesh of the body that turned over, ascending.
+    /// The triangles of a mesh of the body that flipped, ascending.
     pub fn flipped(&self, body: &Body, shape: usize) -> Vec<u32> {
         let points = self.points(body);
         match (body.shapes.get(shape), points.get(shape)) {

@@ -47,7 +47,7 @@ pub struct FitReport {
     pub girth_errors: Vec<f64>,
     /// How far the body was lifted onto the floor, metres.
     pub lift: f64,
-    /// Triangles that turned over, of all.
+    /// Triangles that flipped, of all.
     pub flipped: usize,
     /// Triangles of all meshes.
     pub triangles: usize,

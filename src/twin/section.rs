@@ -92,7 +92,7 @@ struct Crossing {
 
 impl SkinCurve {
     /// Its corners, metres. `position`: of a point of its mesh.
-    fn places(&self, position: impl Fn(u32) -> DVec3) -> Vec<DVec3> {
+    pub(super) fn places(&self, position: impl Fn(u32) -> DVec3) -> Vec<DVec3> {
         let place = |crossing: &Crossing| {
             let (a, b) = crossing.edge;
             let (a, b) = (position(a), position(b));

@@ -187,6 +187,53 @@ fn the_individual_is_shown_exported_and_undone() {
 }
 
 #[test]
+fn girths_are_tapes_on_the_body_that_move_along_their_bone() {
+    let mut h = character();
+    let rows = rows(&h.editor.document().clone());
+    let girth = rows.iter().position(|row| row.kind == Kind::Girth).unwrap();
+    let value = rows[girth].value;
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.settle();
+    h.editor.show_individual(true);
+    h.settle();
+    assert_eq!(h.editor.tapes_in(ViewId::OWN, 4), [], "nobody asked");
+    h.editor.ask_for_tapes(4);
+    let tapes = h.editor.tapes_in(ViewId::OWN, 5);
+    assert_eq!(h.editor.tapes_in(ViewId::OWN, 6), [], "no longer");
+    assert_eq!(tapes.len(), 2, "one a side");
+    for tape in &tapes {
+        assert_eq!((tape.row, tape.at), (girth, 0.5));
+        // The person's girth, on the body at rest.
+        let (number, unit) = tape.length.split_once(' ').unwrap();
+        assert_eq!(unit, "cm");
+        let off = number.parse::<f64>().unwrap() - value;
+        assert!(off.abs() < 0.06, "{}", tape.length);
+        // In the middle of the bone, around it.
+        let sum: Vec3 = tape.curve.iter().sum();
+        let centre = (sum / tape.curve.len() as f32).as_dvec3();
+        let [head, tail] = tape.bone;
+        let along = (centre - head).dot(tail - head) / (tail - head).length_squared();
+        assert!((along - 0.5).abs() < 0.02, "{along}");
+    }
+    let n_steps = h.editor.history().n_undo();
+    h.editor.move_tape(girth, 0.7);
+    h.settle();
+    assert_eq!(h.editor.individual_failure(), None);
+    let moved = h.editor.tapes_in(ViewId::OWN, 5);
+    assert!(
+        moved
+            .iter()
+            .all(|tape| tape.at == 0.7 && tape.length == tapes[0].length)
+    );
+    assert_eq!(h.editor.history().n_undo(), n_steps + 1);
+    assert_eq!(h.editor.history().undo_label(), Some("Move tape"));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.tapes_in(ViewId::OWN, 5), tapes);
+    h.check();
+}
+
+#[test]
 fn a_table_is_read_in_the_background() {
     let mut h = character();
     let folder = tempfile::tempdir().unwrap();

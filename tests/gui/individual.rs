@@ -1,7 +1,7 @@
 //! The Individual panel: rows are added and edited, the body is fitted and shown, and every step is undone.
 
 use crate::window::Window;
-use egui::Role;
+use egui::{Modifiers, PointerButton, Role};
 use egui_kittest::kittest::Queryable as _;
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{BodyChoice, StackChoice};
@@ -37,6 +37,53 @@ fn press(window: &mut Window, label: &str) {
     window.settle();
     window.click(Role::Button, label);
     window.settle();
+}
+
+#[test]
+fn a_tape_is_dragged_along_its_bone() {
+    let mut window = Window::sized("arm.glb", [1500.0, 900.0], 1.0);
+    window.find_and_run(Command::TogglePanel(PanelKind::Individual));
+    window.settle();
+    window.click(Role::Button, "Add girth");
+    window.settle();
+    window.click(Role::Button, "Individual");
+    window.settle();
+    let row = individual(&window).expect("a row").rows[0].clone();
+    let n_steps = window.editor().history().n_undo();
+    let tape = |window: &Window| {
+        let tapes = window.harness.query_all_by_role(Role::Button);
+        let labels = tapes.filter_map(|node| node.accesskit_node().label());
+        labels
+            .into_iter()
+            .find(|label| label.starts_with("Tape of "))
+    };
+    let label = tape(&window).expect("a tape");
+    assert!(label.ends_with(" at 50 % of the bone"), "{label}");
+    let at = window.harness.get_by_role_and_label(Role::Button, &label);
+    let at = at.rect().center();
+    let joint = window.editor().individual_shape().expect("a body").tapes[0]
+        .1
+        .joint;
+    let bones = window.editor().bones();
+    let bone = bones.iter().find(|bone| bone.joint == joint);
+    let bone = bone.expect("its bone");
+    let along = window.place(bone.tail) - window.place(bone.head);
+    window.picture("tape");
+    window.drag(PointerButton::Primary, Modifiers::NONE, at, 0.2 * along);
+    window.settle();
+    let moved = individual(&window).expect("a row").rows[0].clone();
+    assert!(moved.at > row.at + 0.05, "{} {}", row.at, moved.at);
+    assert_eq!(moved.value, row.value);
+    assert_eq!(window.editor().history().n_undo(), n_steps + 1);
+    assert_eq!(window.editor().history().undo_label(), Some("Move tape"));
+    window.picture("tape-dragged");
+    window.find_and_run(Command::Undo);
+    window.settle();
+    assert_eq!(individual(&window).expect("a row").rows[0], row);
+    // Without the panel there are no tapes.
+    window.find_and_run(Command::TogglePanel(PanelKind::Individual));
+    window.settle();
+    assert_eq!(tape(&window), None);
 }
 
 #[test]

@@ -180,7 +180,7 @@ impl IndividualShape {
         Some(known.item(parts, id, item))
     }
 
-    /// The triangles that turned over, by mesh, ascending.
+    /// The triangles that flipped, by mesh, ascending.
     pub fn flipped(&self) -> BTreeMap<MeshId, Vec<u32>> {
         let Some(made) = &self.made else {
             return BTreeMap::new();

@@ -23,6 +23,7 @@ mod pose;
 mod pose_overlay;
 mod select;
 mod surface_data;
+mod tapes;
 mod vertices;
 mod weight_legend;
 mod wipe;
@@ -82,6 +83,7 @@ pub struct Viewport {
     sight: OcclusionCache,
     net: clusters::Net,
     muscle_drag: Option<muscle_handles::MuscleDrag>,
+    tape_drag: Option<tapes::TapeDrag>,
     /// The pane whose worst vertex is to be framed.
     frame_of: Option<ViewId>,
     panes: Panes,
@@ -213,6 +215,7 @@ impl Viewport {
         }
         for pane in &panes {
             self.muscle_ui(ui, pane, editor);
+            self.tapes_ui(ui, pane, editor);
         }
         motion_ghost_ui(ui, response.rect, editor);
         self.frame_worst_of_pane(editor);

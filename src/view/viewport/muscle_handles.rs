@@ -115,19 +115,11 @@ impl Shown {
     /// the eye.
     fn fraction_at(&self, at: glam::Vec2, screen: &Screen) -> Option<f64> {
         let beside = self.side * self.site.surface(self.settings.centre, self.side);
-        let [a, b] = [0.0, 1.0].map(|f| {
+        let bone = [0.0, 1.0].map(|f| {
             let at = self.site.point(f, beside);
             self.posed.transform_point3(at)
         });
-        let ray = screen.ray(at);
-        let (origin, way) = (ray.origin.as_dvec3(), ray.direction.as_dvec3());
-        let along = b - a;
-        // The nearest points of two lines: both distances are at right angles to them.
-        let (aa, ab, bb) = (along.length_squared(), along.dot(way), way.length_squared());
-        let from = origin - a;
-        let det = aa * bb - ab * ab;
-        let fraction = (bb * along.dot(from) - ab * way.dot(from)) / det;
-        (det > 1e-4 * aa * bb && fraction.is_finite()).then_some(fraction)
+        screen.fraction_along(at, bone)
     }
 }
 

@@ -59,6 +59,7 @@ impl IndividualPanel {
                 scan::scan_ui(ui, editor, &mut commands);
                 return;
             }
+            editor.ask_for_tapes(ui.ctx().cumulative_frame_nr());
             result::state_ui(ui, editor);
             let mut rows = self.draft.take().unwrap_or_else(|| known.rows.clone());
             let editing = rows::rows_ui(ui, editor, &mut rows);
@@ -206,10 +207,10 @@ fn options_ui(ui: &mut Ui, options: &mut FitOptions, rows: &[Measurement]) {
         });
         let mut both = options.sides == Sides::Both;
         let about = "A side that is not measured takes the measurements of the other one. When off, it keeps the template's.";
-        ui.checkbox(&mut both, "Both sides from one").on_hover_text(about);
+        ui.checkbox(&mut both, "Mirror to the other side").on_hover_text(about);
         options.sides = if both { Sides::Both } else { Sides::Own };
         let about = "Bones next to measured ones take the mean factor of those. When off, they scale with the height only.";
-        ui.checkbox(&mut options.neighbours, "Neighbours follow").on_hover_text(about);
+        ui.checkbox(&mut options.neighbours, "Scale neighbouring bones").on_hover_text(about);
         let about = "With several girths on one bone, vary its factor along it. When off, it takes their mean factor.";
         ui.checkbox(&mut options.taper, "Taper").on_hover_text(about);
     });

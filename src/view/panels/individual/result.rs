@@ -53,7 +53,7 @@ pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) {
 fn lines(report: &FitReport) -> Vec<String> {
     let centimetres = |metres: f64| trimmed((metres * 1e4).round() / 1e2);
     let mut lines = vec![format!(
-        "Height {} cm (template {} cm). {} of {} turned over.",
+        "Height {} cm (template {} cm). {} of {} flipped.",
         centimetres(report.height[1]),
         centimetres(report.height[0]),
         report.flipped,

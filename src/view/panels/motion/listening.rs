@@ -128,7 +128,7 @@ fn state_ui(ui: &mut Ui, editor: &Editor, live: &LiveMotion) {
 
 fn state(live: &LiveMotion) -> String {
     let address = match live.address() {
-        Some(at) if live.hears_all() => format!("port {} of every network", at.port()),
+        Some(at) if live.hears_all() => format!("port {} on all network interfaces", at.port()),
         Some(at) => at.to_string(),
         None => String::new(),
     };
