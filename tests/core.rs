@@ -235,6 +235,8 @@ mod project_files;
 mod project_joints;
 #[path = "core/range_of_motion.rs"]
 mod range_of_motion;
+#[path = "core/recording_clock.rs"]
+mod recording_clock;
 #[path = "reference/mod.rs"]
 mod reference;
 #[path = "core/retarget.rs"]
