@@ -183,6 +183,8 @@ mod metrics;
 mod mirrored_joints;
 #[path = "core/models.rs"]
 mod models;
+#[path = "core/motion_align.rs"]
+mod motion_align;
 #[path = "core/motion_bvh.rs"]
 mod motion_bvh;
 #[path = "core/motion_editor.rs"]

@@ -3,6 +3,7 @@
 use super::clusters::layer_row::{dim_ui, icon_ui};
 use super::correctives::sets::text_ui;
 use super::correctives::{buttons_ui, heading_ui};
+use super::recording_align::align_ui;
 use super::recording_channels::RecordingChannels;
 use super::recording_contacts::ContactRows;
 use super::recording_moments::RecordingMoments;
@@ -95,6 +96,7 @@ impl RecordingList {
                     }
                     self.contacts.show_ui(ui, editor, id);
                     self.moments.show_ui(ui, editor, (id, item));
+                    align_ui(ui, editor, id, commands);
                 }
                 Err(why) => {
                     let error = theme::palette(ui).error;
