@@ -78,6 +78,8 @@ pub(super) enum EditorJob {
     Checks,
     /// Reads the summary of a recording.
     Summary,
+    /// Reads a channel of a recording.
+    ChannelNumbers,
     /// Gathers rows and columns of the influence table.
     InfluenceTable,
     /// Measures volume and bulge over a clip.
@@ -249,6 +251,7 @@ impl Editor {
                 EditorJob::Autosave => self.take_autosave(),
                 EditorJob::Checks => self.take_checks(),
                 EditorJob::Summary => self.take_summary(),
+                EditorJob::ChannelNumbers => self.take_channel_numbers(),
                 EditorJob::InfluenceTable => self.take_influence_table(),
                 EditorJob::Volume => self.take_volume_study(),
                 EditorJob::Diagonal => self.take_diagonal(),

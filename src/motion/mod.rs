@@ -24,6 +24,7 @@ mod fourier;
 mod known_bones;
 pub mod live;
 mod percentile;
+mod reading;
 mod recording;
 mod recording_summary;
 pub mod retarget;
@@ -42,6 +43,7 @@ pub mod text;
 pub mod thin;
 pub mod vmc;
 
+pub use reading::Reading;
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 pub use recording_summary::{ChannelSummary, RecordingSummary};
 pub use rig::Rig;
