@@ -2,7 +2,7 @@
 
 use crate::clusters::undo_label;
 use crate::window::Window;
-use egui::{Modifiers, PointerButton, Role, Vec2};
+use egui::{Key, Modifiers, PointerButton, Role, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use sinew::motion::retarget::Travel;
 use sinew::view::commands::Command;
@@ -116,6 +116,39 @@ fn lanes_and_contacts_are_dragged_and_typed() {
     let offset = window.document().recordings()[&id].clock.b;
     assert!(offset > 0.01, "{offset}");
     window.find_and_run(Command::Undo);
+    window.settle();
+    assert_eq!(window.document().recordings()[&id].clock.b, 0.0);
+    // With the arrow keys, as a slider.
+    let lanes = window
+        .harness
+        .query_all_by_label_contains("Recording walker from ");
+    lanes.into_iter().next().expect("a lane").focus();
+    window.harness.step();
+    window
+        .harness
+        .key_press_modifiers(Modifiers::SHIFT, Key::ArrowRight);
+    window.harness.step();
+    window.settle();
+    let offset = window.document().recordings()[&id].clock.b;
+    assert!((offset - 0.1).abs() < 1e-9, "{offset}");
+    window.find_and_run(Command::Undo);
+    window.settle();
+    // A lane that goes away while it is dragged stays where it was.
+    window.move_to(lane);
+    window.button(lane, PointerButton::Primary, true, Modifiers::NONE);
+    window.move_to(lane + Vec2::new(15.0, 0.0));
+    window.move_to(lane + Vec2::new(30.0, 0.0));
+    let mut n_undone = 0;
+    while !window.document().recordings().is_empty() {
+        window.harness.state_mut().editor_mut().undo();
+        n_undone += 1;
+    }
+    window.harness.step();
+    window.button(lane, PointerButton::Primary, false, Modifiers::NONE);
+    for _ in 0..n_undone {
+        window.harness.state_mut().editor_mut().redo();
+    }
+    window.harness.step();
     window.settle();
     assert_eq!(window.document().recordings()[&id].clock.b, 0.0);
     // In the list of recordings.
