@@ -183,6 +183,8 @@ mod metrics;
 mod mirrored_joints;
 #[path = "core/models.rs"]
 mod models;
+#[path = "core/motion_align.rs"]
+mod motion_align;
 #[path = "core/motion_bvh.rs"]
 mod motion_bvh;
 #[path = "core/motion_editor.rs"]
@@ -235,6 +237,8 @@ mod project_files;
 mod project_joints;
 #[path = "core/range_of_motion.rs"]
 mod range_of_motion;
+#[path = "core/recording_clock.rs"]
+mod recording_clock;
 #[path = "reference/mod.rs"]
 mod reference;
 #[path = "core/retarget.rs"]

@@ -454,6 +454,10 @@ impl SinewApp {
                 }
             }
             Command::AddStamp => self.editor.add_stamp(),
+            Command::AlignByStamps => self.editor.align_by_stamps(),
+            Command::FindClaps => self.editor.find_claps(),
+            Command::SuggestOffset => self.editor.suggest_offset(),
+            Command::ApplyOffset => self.editor.apply_suggested_offset(),
             Command::ToggleListening
             | Command::CalibrateLive
             | Command::ToggleRecording

@@ -4,7 +4,7 @@
 //! A scalar is named after its place and its quantity, as in `inlet.salt[g/l]`; the place is that of the vertices to which
 //! another channel of the same place is bound, as `inlet.level` or the marker `inlet`.
 
-use super::channel::{Binding, Channel, Played, Recording, RecordingId, Recordings};
+use super::channel::{Binding, Channel, Played, Recording, RecordingId, RecordingItem, Recordings};
 use super::map::ClusterMap;
 use crate::skeleton::Moment;
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ impl Quantity {
     /// Of all the quantities that are recorded at the clusters of a map.
     pub fn all_of(map: &ClusterMap, recordings: &Recordings) -> BTreeSet<Self> {
         let mut found = BTreeSet::new();
-        for (id, recording, binding, _) in bindings(map, recordings) {
+        for (id, (_, recording), binding, _) in bindings(map, recordings) {
             let place = place(&binding.channel);
             for track in &recording.scalars {
                 let name = if track.name == binding.channel && place == binding.channel {
@@ -75,7 +75,7 @@ pub struct Readings {
 
 #[derive(Clone, Debug)]
 struct Gauge {
-    recording: Arc<Recording>,
+    item: Arc<RecordingItem>,
     played: Played,
     channel: Channel<f64>,
     points: Vec<u32>,
@@ -87,7 +87,7 @@ impl Readings {
         let colour = map.display().colour.as_ref()?;
         let (mut gauges, mut unit, mut size) = (Vec::new(), String::new(), 1.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (id, recording, binding, played) in bindings(map, recordings) {
+        for (id, (item, recording), binding, played) in bindings(map, recordings) {
             if id != colour.recording {
                 continue;
             }
@@ -108,7 +108,7 @@ impl Readings {
                 (low, high) = (low.min(*value), high.max(*value));
             }
             gauges.push(Gauge {
-                recording: recording.clone(),
+                item: item.clone(),
                 played,
                 channel,
                 points: binding.clusters.clone(),
@@ -151,7 +151,7 @@ impl Readings {
     pub fn at(&self, moment: Moment) -> Vec<(u32, f64)> {
         let mut found = Vec::new();
         for gauge in &self.gauges {
-            let time = gauge.played.time(&gauge.recording, moment);
+            let time = gauge.played.time(&gauge.item, moment);
             if let Some(value) = gauge.channel.at(time) {
                 let shown = value / self.size;
                 found.extend(gauge.points.iter().map(|&point| (point, shown)));
@@ -161,16 +161,19 @@ impl Readings {
     }
 }
 
+/// A recording of a document and its content.
+type Read<'a> = (&'a Arc<RecordingItem>, &'a Recording);
+
 /// The bindings of the data of a map that acts, with their recordings.
 fn bindings<'a>(
     map: &'a ClusterMap,
     recordings: &'a Recordings,
-) -> impl Iterator<Item = (RecordingId, &'a Arc<Recording>, &'a Binding, Played)> {
+) -> impl Iterator<Item = (RecordingId, Read<'a>, &'a Binding, Played)> {
     let acting = map.data().filter(|(_, data)| !data.muted);
     acting.flat_map(move |(_, data)| {
         let id = data.played.recording;
         let item = recordings.get(&id);
-        let recording = item.and_then(|item| item.content.as_ref().ok());
+        let recording = item.and_then(|item| Some((item, item.recording()?)));
         let bindings = recording.into_iter().flat_map(|recording| {
             let bindings = data.bindings.iter();
             bindings.map(move |binding| (recording, binding))

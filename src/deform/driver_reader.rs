@@ -1,7 +1,7 @@
 //! What a driver of control clusters reads in a pose, and the amount that it makes of it: for the deformer stack and for
 //! plots.
 
-use crate::cluster::channel::{Channel, Played, Recording, Recordings};
+use crate::cluster::channel::{Channel, Played, RecordingItem, Recordings};
 use crate::cluster::fade::Fade;
 use crate::cluster::procedural::{Driver, DriverInput, DriverPoint, InputSource};
 use crate::cluster::{DriverLayer, bone_axis};
@@ -36,7 +36,7 @@ pub struct DriverReader {
 
 /// A scalar of a recording.
 struct Recorded {
-    recording: Arc<Recording>,
+    item: Arc<RecordingItem>,
     played: Played,
     channel: Channel<f64>,
     fade: Fade,
@@ -49,10 +49,10 @@ impl DriverReader {
             DriverInput::Channel { name } => {
                 let played = layer.played?;
                 let item = recordings?.get(&played.recording)?;
-                let recording = item.content.as_ref().ok()?;
+                let recording = item.recording()?;
                 Some(Recorded {
                     channel: recording.scalar(name, played.sampling)?.ok()?,
-                    recording: recording.clone(),
+                    item: item.clone(),
                     played,
                     fade: layer.settings.fade,
                 })
@@ -98,7 +98,7 @@ impl DriverReader {
 impl Recorded {
     /// The time of the recording at a moment, seconds.
     fn time(&self, moment: Moment) -> f64 {
-        self.played.time(&self.recording, moment)
+        self.played.time(&self.item, moment)
     }
 }
 

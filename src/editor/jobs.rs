@@ -50,6 +50,10 @@ pub(super) enum EditorJob {
     RigOperation,
     /// Runs an operation on bones that takes longer.
     SlowRigOperation,
+    /// Finds claps in a recording.
+    FindClaps,
+    /// Compares channels of two recordings.
+    SuggestOffset,
     /// Suggests corrective samples.
     Suggest,
     /// Suggests control clusters.
@@ -74,6 +78,8 @@ pub(super) enum EditorJob {
     Checks,
     /// Reads the summary of a recording.
     Summary,
+    /// Reads a channel of a recording.
+    ChannelNumbers,
     /// Gathers rows and columns of the influence table.
     InfluenceTable,
     /// Measures volume and bulge over a clip.
@@ -110,6 +116,7 @@ impl JobKind for EditorJob {
             | Self::SlowRigOperation
             | Self::Suggest
             | Self::SuggestClusters
+            | Self::SuggestOffset
             | Self::CompareScan
             | Self::Volume => Priority::Long,
             // Take seconds, and the artist waits for them.
@@ -123,6 +130,7 @@ impl JobKind for EditorJob {
             | Self::FitIndividual
             | Self::FitWhatIf
             | Self::ComputeTable
+            | Self::FindClaps
             | Self::ReplaceCage => Priority::Normal,
             _ => Priority::Quick,
         }
@@ -178,6 +186,7 @@ impl EditorJob {
                 | Self::RigOperation
                 | Self::SlowRigOperation
                 | Self::MirrorLayer
+                | Self::FindClaps
                 | Self::ReplaceCage
         )
     }
@@ -228,6 +237,8 @@ impl Editor {
                 EditorJob::CompareScan => self.take_scan(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::RigOperation | EditorJob::SlowRigOperation => self.take_rig_operation(),
+                EditorJob::FindClaps => self.take_claps(),
+                EditorJob::SuggestOffset => self.take_suggested_offset(),
                 EditorJob::Suggest => self.take_suggestions(),
                 EditorJob::SuggestClusters => self.take_suggested_clusters(),
                 EditorJob::ReplaceCage => self.take_replaced_cage(),
@@ -240,6 +251,7 @@ impl Editor {
                 EditorJob::Autosave => self.take_autosave(),
                 EditorJob::Checks => self.take_checks(),
                 EditorJob::Summary => self.take_summary(),
+                EditorJob::ChannelNumbers => self.take_channel_numbers(),
                 EditorJob::InfluenceTable => self.take_influence_table(),
                 EditorJob::Volume => self.take_volume_study(),
                 EditorJob::Diagonal => self.take_diagonal(),

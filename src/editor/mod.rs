@@ -163,6 +163,7 @@ pub struct Editor {
     recording_watch: clusters::RecordingWatch,
     recording_tables: clusters::RecordingTables,
     summaries: summaries::Summaries,
+    aligning: clusters::Aligning,
     operations: operations::Operations,
     rigging: rigging::Rigging,
     humanoid: humanoid::HumanoidCache,
@@ -257,6 +258,7 @@ impl Editor {
             recording_watch: clusters::RecordingWatch::new(watching),
             recording_tables: clusters::RecordingTables::default(),
             summaries: summaries::Summaries::default(),
+            aligning: clusters::Aligning::default(),
             operations: operations::Operations::default(),
             rigging: rigging::Rigging::default(),
             humanoid: humanoid::HumanoidCache::default(),
@@ -519,6 +521,7 @@ impl Editor {
         self.residual = None;
         self.recording_files.forget_model();
         self.summaries.forget_model();
+        self.aligning.forget_model();
         self.mirrors.clear();
         // Jobs of the previous model keep the old list.
         self.symmetries = symmetries::Symmetries::default();

@@ -6,8 +6,11 @@ use super::Editor;
 use super::jobs::EditorJob;
 use crate::cluster::channel::RecordingId;
 use crate::evaluate::JobHandle;
+use crate::motion::align::ClockMap;
+use crate::motion::statistics::{Numbers, numbers};
 use crate::motion::{Recording, RecordingSummary};
 use crate::task::Task;
+use glam::DQuat;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,6 +20,24 @@ pub(super) struct Summaries {
     /// `None`: it could not be read.
     known: BTreeMap<RecordingId, (Arc<Recording>, Option<Arc<RecordingSummary>>)>,
     reading: Option<(RecordingId, Arc<Recording>, JobHandle<RecordingSummary>)>,
+    /// Those of the channel that was asked for last.
+    numbers: Option<(Asked, Arc<Vec<Numbers>>)>,
+    reading_numbers: Option<(Asked, JobHandle<Vec<Numbers>>)>,
+}
+
+/// A channel on the clock of the timeline.
+struct Asked {
+    content: Arc<Recording>,
+    clock: ClockMap,
+    channel: String,
+}
+
+impl Asked {
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.content, &other.content)
+            && self.clock == other.clock
+            && self.channel == other.channel
+    }
 }
 
 impl Summaries {
@@ -68,6 +89,49 @@ impl Editor {
         let job = self.lane.submit(EditorJob::Summary, label, work);
         self.summaries.reading = Some((id, content, job));
         true
+    }
+
+    /// The numbers of a channel of a recording on the timeline, three of a marker; `None` until they are read, which starts
+    /// here: a channel of half an hour has millions of samples.
+    pub fn channel_numbers(
+        &mut self,
+        recording: RecordingId,
+        channel: &str,
+    ) -> Option<Arc<Vec<Numbers>>> {
+        let item = self.document.recordings().get(&recording)?;
+        let asked = Asked {
+            content: item.content.as_ref().ok()?.clone(),
+            clock: item.clock,
+            channel: channel.to_owned(),
+        };
+        let known = self.summaries.numbers.as_ref();
+        if let Some((_, found)) = known.filter(|(of, _)| of.is(&asked)) {
+            return Some(found.clone());
+        }
+        let reading = self.summaries.reading_numbers.as_ref();
+        if reading.is_some_and(|(of, _)| of.is(&asked)) {
+            return None;
+        }
+        let (content, clock, name) = (asked.content.clone(), asked.clock, asked.channel.clone());
+        let work = move |_: &Task| {
+            let found = numbers(&content, clock, |of| of == name, |_| DQuat::IDENTITY);
+            // The samples of a recording were checked when it was read.
+            found.unwrap_or_default()
+        };
+        let job = self
+            .lane
+            .submit(EditorJob::ChannelNumbers, "Reading the channel", work);
+        self.summaries.reading_numbers = Some((asked, job));
+        None
+    }
+
+    /// Takes the numbers of a channel that were read.
+    pub(super) fn take_channel_numbers(&mut self) {
+        let reading = &mut self.summaries.reading_numbers;
+        if let Some((asked, job)) = reading.take_if(|reading| reading.1.has_ended()) {
+            let found = job.into_result().unwrap_or_default();
+            self.summaries.numbers = Some((asked, Arc::new(found)));
+        }
     }
 
     /// Takes a summary that was read.

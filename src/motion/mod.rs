@@ -3,7 +3,8 @@
 //! Data flow: the text of a file -> [`table`] (CSV, TRC) -> a [`Recording`], or [`bvh`] -> a [`bvh::Bvh`]. A channel of a
 //! recording is read at any time as a [`Channel`]: interpolated ([`Sampling`]), and in gaps held and faded to rest
 //! ([`fade`]). [`align`] puts the clocks of devices on a common one, [`aggregate`] samples several recordings at common times,
-//! [`statistics`] says what their numbers are over a range of it.
+//! [`statistics`] says what their numbers are over a range of it. [`stamp_pairs`] aligns two by the moments that both have,
+//! [`correlate`] by channels that show the same motion.
 //! A [`Take`] is a skeleton in motion, of a BVH file or a clip; [`retarget`] puts it on another one by the [`roles`] of both.
 //! [`vmc`] reads packets of live motion, [`live`] shows and keeps it.
 //!
@@ -17,11 +18,14 @@ pub mod align;
 pub mod beyond_limits;
 pub mod bvh;
 pub mod contacts;
+pub mod correlate;
 pub mod fade;
 pub mod fault;
+mod fourier;
 mod known_bones;
 pub mod live;
 mod percentile;
+mod reading;
 mod recording;
 mod recording_summary;
 pub mod retarget;
@@ -32,6 +36,7 @@ mod sampling;
 mod series;
 pub mod signal;
 mod source;
+pub mod stamp_pairs;
 pub mod statistics;
 pub mod table;
 mod take;
@@ -39,6 +44,7 @@ pub mod text;
 pub mod thin;
 pub mod vmc;
 
+pub use reading::Reading;
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 pub use recording_summary::{ChannelSummary, RecordingSummary};
 pub use rig::Rig;

@@ -23,6 +23,8 @@ pub struct ChannelSummary {
     pub kind: &'static str,
     /// The part of its samples that have a value, 0 - 1.
     pub coverage: f64,
+    /// The longest gap between its values that is interpolated, seconds: 4 median steps, at least 0.1.
+    pub max_gap: f64,
 }
 
 /// Samples that are farther apart than this many steps have a gap between them, and at least `MIN_GAP` seconds.
@@ -33,24 +35,29 @@ const MIN_GAP: f64 = 0.1;
 impl RecordingSummary {
     /// Of a recording. Reads all its samples.
     pub fn new(of: &Recording) -> Self {
-        let part = |valid: usize| valid as f64 / (of.times.len() as f64).max(1.0);
-        let channel = |name: &str, kind: &'static str, valid: usize| ChannelSummary {
-            name: name.to_owned(),
-            kind,
-            coverage: part(valid),
+        let channel = |name: &str, kind: &'static str, has_value: &dyn Fn(usize) -> bool| {
+            let times = of.times.iter().enumerate();
+            let times = times.filter(|(i, _)| has_value(*i)).map(|(_, time)| *time);
+            let times: Vec<f64> = times.collect();
+            ChannelSummary {
+                name: name.to_owned(),
+                kind,
+                coverage: times.len() as f64 / (of.times.len() as f64).max(1.0),
+                max_gap: (GAP_STEPS * median_step(&times)).max(MIN_GAP),
+            }
         };
         let markers = of.markers.iter();
-        let markers = markers.map(|track| channel(&track.name, "marker", track.n_valid()));
+        let markers =
+            markers.map(|track| channel(&track.name, "marker", &|i| track.values[i].is_valid()));
         let rotations = of.rotations.iter();
-        let rotations = rotations.map(|track| channel(&track.name, "rotation", track.n_valid()));
-        let scalars = of.scalars.iter().map(|track| {
-            let valid = track.values.iter().filter(|v| v.is_valid()).count();
-            channel(&track.name, "scalar", valid)
-        });
-        let labels = of.labels.iter().map(|track| {
-            let said = track.values.iter().filter(|v| v.is_some()).count();
-            channel(&track.name, "text", said)
-        });
+        let rotations = rotations
+            .map(|track| channel(&track.name, "rotation", &|i| track.values[i].is_valid()));
+        let scalars = of.scalars.iter();
+        let scalars =
+            scalars.map(|track| channel(&track.name, "scalar", &|i| track.values[i].is_valid()));
+        let labels = of.labels.iter();
+        let labels =
+            labels.map(|track| channel(&track.name, "text", &|i| track.values[i].is_some()));
         Self {
             stretches: stretches(of),
             rate: of.sample_rate(),
@@ -61,6 +68,16 @@ impl RecordingSummary {
                 .collect(),
         }
     }
+}
+
+/// The median of the steps; 0 for fewer than two times.
+fn median_step(times: &[f64]) -> f64 {
+    let mut steps: Vec<f64> = times.windows(2).map(|w| w[1] - w[0]).collect();
+    if steps.is_empty() {
+        return 0.0;
+    }
+    let middle = steps.len() / 2;
+    *steps.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 /// The stretches without a gap of all channels together.

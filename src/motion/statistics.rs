@@ -200,7 +200,7 @@ impl Numbers {
 }
 
 /// The angle between two rotations, 0 - 180 degrees; NaN where the second one is none.
-fn angle(rest: DQuat, q: DQuat) -> f64 {
+pub(super) fn angle(rest: DQuat, q: DQuat) -> f64 {
     if !(q.is_finite() && q.length() > 1e-9) {
         return f64::NAN;
     }
@@ -210,7 +210,7 @@ fn angle(rest: DQuat, q: DQuat) -> f64 {
 }
 
 /// How many of a unit an SI unit has: recordings hold metres, radians and seconds.
-fn per_si(unit: &str) -> f64 {
+pub(super) fn per_si(unit: &str) -> f64 {
     match unit {
         "deg" | "°" => 1f64.to_degrees(),
         "cm" => 1e2,

@@ -2,7 +2,7 @@
 
 use crate::clusters::undo_label;
 use crate::window::Window;
-use egui::{Modifiers, PointerButton, Role, Vec2};
+use egui::{Key, Modifiers, PointerButton, Role, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use sinew::motion::retarget::Travel;
 use sinew::view::commands::Command;
@@ -118,6 +118,39 @@ fn lanes_and_contacts_are_dragged_and_typed() {
     window.find_and_run(Command::Undo);
     window.settle();
     assert_eq!(window.document().recordings()[&id].clock.b, 0.0);
+    // With the arrow keys, as a slider.
+    let lanes = window
+        .harness
+        .query_all_by_label_contains("Recording walker from ");
+    lanes.into_iter().next().expect("a lane").focus();
+    window.harness.step();
+    window
+        .harness
+        .key_press_modifiers(Modifiers::SHIFT, Key::ArrowRight);
+    window.harness.step();
+    window.settle();
+    let offset = window.document().recordings()[&id].clock.b;
+    assert!((offset - 0.1).abs() < 1e-9, "{offset}");
+    window.find_and_run(Command::Undo);
+    window.settle();
+    // A lane that goes away while it is dragged stays where it was.
+    window.move_to(lane);
+    window.button(lane, PointerButton::Primary, true, Modifiers::NONE);
+    window.move_to(lane + Vec2::new(15.0, 0.0));
+    window.move_to(lane + Vec2::new(30.0, 0.0));
+    let mut n_undone = 0;
+    while !window.document().recordings().is_empty() {
+        window.harness.state_mut().editor_mut().undo();
+        n_undone += 1;
+    }
+    window.harness.step();
+    window.button(lane, PointerButton::Primary, false, Modifiers::NONE);
+    for _ in 0..n_undone {
+        window.harness.state_mut().editor_mut().redo();
+    }
+    window.harness.step();
+    window.settle();
+    assert_eq!(window.document().recordings()[&id].clock.b, 0.0);
     // In the list of recordings.
     window.click(Role::Tab, "Motion");
     press(&mut window, "Add right contact");
@@ -129,4 +162,65 @@ fn lanes_and_contacts_are_dragged_and_typed() {
     press(&mut window, "Delete stamp 1");
     assert!(window.document().recordings()[&id].stamps.is_empty());
     window.picture("recording-moments");
+}
+
+/// A load and the angle of a knee at 50 Hz, the one `late` seconds after the other's clock.
+fn devices(folder: &std::path::Path) -> [std::path::PathBuf; 2] {
+    [("imu", "knee", 0.0), ("plate", "load", -0.4)].map(|(name, channel, late)| {
+        let rows = (0..600).map(|i| {
+            let t = f64::from(i) * 0.02;
+            let value = (1.1 * t).sin() + (2.9 * t * (1.0 + 0.05 * t)).sin();
+            format!("{},{value}\n", t + late)
+        });
+        let text = format!("time,{channel}\n{}", rows.collect::<String>());
+        let path = folder.join(name).with_extension("csv");
+        std::fs::write(&path, text).expect("written");
+        path
+    })
+}
+
+#[test]
+fn recordings_are_listed_together_and_aligned_by_their_channels() {
+    let mut window = Window::sized("mannequin.glb", [1600.0, 1100.0], 1.0);
+    window.find_and_run(Command::UseWorkspace(Workspace::Animate));
+    let folder = tempfile::tempdir().expect("a folder");
+    for path in devices(folder.path()) {
+        let editor = window.harness.state_mut().editor_mut();
+        editor.add_recording(&path);
+        window.settle();
+    }
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_time(0.5);
+    window.click(Role::Tab, "Motion");
+    // The channels of both, at the playhead; one of them is folded away.
+    assert!(window.says("knee: ") && window.says("load: "));
+    assert!(!window.says("no value"));
+    window.click(Role::TreeItem, "Channels of imu");
+    assert!(!window.says("knee: ") && window.says("load: "));
+    window.click(Role::TreeItem, "Channels of imu");
+    // The statistics of a channel are read in the background.
+    let rows = window.harness.query_all_by_label_contains("load: ");
+    rows.into_iter().next().expect("a channel").click();
+    window.harness.step();
+    window.settle();
+    assert!(window.says("Max 1.9"));
+    press(&mut window, "Suggest offset");
+    assert!(window.says("Offset +0.400 s, correlation 1.00"));
+    press(&mut window, "Apply suggested offset");
+    assert_eq!(undo_label(&window), "Apply suggested offset · plate");
+    let clock = window.document().recordings().values().next_back();
+    let clock = clock.expect("two").clock;
+    assert!((clock.b - 0.4).abs() < 0.01, "{clock:?}");
+    window.picture("recordings-aligned");
+    // What cannot be done says why.
+    window.find_and_run(Command::Undo);
+    let editor = window.editor();
+    let why = Command::AlignByStamps
+        .why_disabled(editor)
+        .unwrap_or_default();
+    assert!(
+        why.starts_with("No stamp or event has the same name"),
+        "{why}"
+    );
+    assert!(!Command::AlignByStamps.is_enabled(editor));
 }

@@ -1,6 +1,6 @@
 //! The times at which layers of control clusters bend their course: samples of recordings, and gaps in them.
 
-use crate::cluster::channel::{Channel, Ends, Played, Recording};
+use crate::cluster::channel::{Channel, Ends, Played, Recording, RecordingItem};
 use crate::cluster::fade::Fade;
 use crate::cluster::procedural::DriverInput;
 use crate::cluster::signal::Signal;
@@ -24,14 +24,14 @@ pub(super) fn driven_times(document: &Document, start: f64, end: f64) -> Vec<f64
     for map in maps.filter(|map| map.acts()) {
         let recording = |played: &Played| {
             let item = document.recordings().get(&played.recording)?;
-            item.recording()
+            Some((&**item, item.recording()?))
         };
         for (_, driver) in map.drivers().filter(|(_, driver)| !driver.muted) {
             match (&driver.settings.input, &driver.played) {
                 (DriverInput::Time, _) => follows_time = true,
                 (DriverInput::Channel { name }, Some(played)) => {
                     let fade = &driver.settings.fade;
-                    if let Some(of) = recording(played)
+                    if let Some((item, of)) = recording(played)
                         && seen.insert((played.recording.0, played.start.to_bits(), name))
                     {
                         let channel = of.scalar(name, played.sampling).and_then(Result::ok);
@@ -39,7 +39,7 @@ pub(super) fn driven_times(document: &Document, start: f64, end: f64) -> Vec<f64
                             channel
                                 .iter()
                                 .flat_map(|c| of_channel(c, fade))
-                                .flat_map(|time| in_clip(played, of, time, start, end)),
+                                .flat_map(|time| in_clip(played, (item, of), time, start, end)),
                         );
                     }
                 }
@@ -48,7 +48,7 @@ pub(super) fn driven_times(document: &Document, start: f64, end: f64) -> Vec<f64
         }
         for (_, data) in map.data().filter(|(_, data)| !data.muted) {
             let played = &data.played;
-            let Some(of) = recording(played) else {
+            let Some((item, of)) = recording(played) else {
                 continue;
             };
             for binding in &data.bindings {
@@ -62,7 +62,7 @@ pub(super) fn driven_times(document: &Document, start: f64, end: f64) -> Vec<f64
                 let marker = marker.iter().flat_map(|c| of_channel(c, &data.fade));
                 let own: Vec<f64> = scalar.chain(marker).collect();
                 let own = own.into_iter();
-                times.extend(own.flat_map(|time| in_clip(played, of, time, start, end)));
+                times.extend(own.flat_map(|time| in_clip(played, (item, of), time, start, end)));
             }
         }
     }
@@ -91,15 +91,15 @@ fn of_channel<V: Signal>(channel: &Channel<V>, fade: &Fade) -> Vec<f64> {
 /// The times in a clip at which a time of the recording plays.
 fn in_clip(
     played: &Played,
-    recording: &Recording,
+    (item, recording): (&RecordingItem, &Recording),
     time: f64,
     start: f64,
     end: f64,
 ) -> impl Iterator<Item = f64> {
     let first = recording.times.first().copied().unwrap_or(0.0);
     let last = recording.times.last().copied().unwrap_or(0.0);
-    let at = time - first + played.start;
-    let period = last - first;
+    let at = played.in_clip(item, time);
+    let period = (last - first) * item.clock.a;
     let repeats = played.sampling.ends == Ends::Loop && period > 0.0;
     let rounds = if repeats {
         ((start - at) / period).floor() as i64..=((end - at) / period).ceil() as i64

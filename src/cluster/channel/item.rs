@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// A recording that begins later than this has the stamps of a time of day, or of a calendar, seconds.
+const LATE_SECS: f64 = 3_600.0;
+
 /// A recording of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RecordingId(pub u32);
@@ -28,7 +31,7 @@ pub struct RecordingItem {
     pub fingerprint: u64,
     /// What it holds, or the sentence that says why it cannot be read. Layers that read it then do not act.
     pub content: Result<Arc<Recording>, String>,
-    /// The time of the timeline at each time of its device.
+    /// The time of the timeline at each time of its device. Lanes, tables, layers and drivers all follow it.
     pub clock: ClockMap,
     /// Moments that the artist marked, in the device's time, ascending.
     pub stamps: Vec<Event>,
@@ -41,7 +44,11 @@ pub struct RecordingItem {
 pub struct Played {
     /// The recording.
     pub recording: RecordingId,
-    /// The time in the clip at which its first sample plays, seconds.
+    /// The time in the clip at which its first sample plays as long as nothing is done to the recording's clock, seconds:
+    /// while it is [`ClockMap::SAME`] or the one it was added with, [`RecordingItem::first_clock`].
+    ///
+    /// What is done to the clock comes on top: an offset that is 1 s later plays all of it 1 s later, and a drift stretches
+    /// it, see [`Played::time`]. With [`RecordingItem::first_start`] it plays where its lane is.
     pub start: f64,
     /// Between, before and after its samples.
     pub sampling: Sampling,
@@ -97,6 +104,31 @@ impl RecordingItem {
         Some([first, last])
     }
 
+    /// The clock with which it is added: stamps that are a time of day, or of a calendar, begin at 0 on the timeline.
+    pub fn first_clock(&self) -> ClockMap {
+        match self.first_time() {
+            first if first.abs() >= LATE_SECS => ClockMap { a: 1.0, b: -first },
+            _ => ClockMap::SAME,
+        }
+    }
+
+    /// The start with which a layer plays it where its lane is, seconds: when its first sample is on the timeline on
+    /// [`Self::first_clock`].
+    pub fn first_start(&self) -> f64 {
+        self.first_clock().common(self.first_time())
+    }
+
+    /// The time of its first sample on its device, seconds; 0 without any.
+    fn first_time(&self) -> f64 {
+        let first = self.recording().and_then(|of| of.times.first());
+        first.copied().unwrap_or(0.0)
+    }
+
+    /// Whether nothing was done to its clock: starts in clips are then those of its first sample.
+    fn has_own_clock(&self) -> bool {
+        self.clock == ClockMap::SAME || self.clock == self.first_clock()
+    }
+
     /// Whether it has rotations, which can move a skeleton.
     pub fn moves_body(&self) -> bool {
         let has_rotations = |recording: &Recording| !recording.rotations.is_empty();
@@ -134,9 +166,46 @@ impl Played {
         }
     }
 
-    /// The time of the recording that is played at a moment, seconds.
-    pub fn time(&self, recording: &Recording, moment: Moment) -> f64 {
-        recording.times.first().copied().unwrap_or(0.0) + (moment.secs - self.start)
+    /// As a layer that is added plays it: where its lane is.
+    pub fn on_lane(recording: RecordingId, item: &RecordingItem) -> Self {
+        Self {
+            start: item.first_start(),
+            ..Self::from_start(recording)
+        }
+    }
+
+    /// Another recording in its place, as far from its lane as this one is from its own.
+    #[must_use]
+    pub fn of(self, recording: RecordingId, recordings: &Recordings) -> Self {
+        if recording == self.recording {
+            return self;
+        }
+        let lane = |id: &RecordingId| recordings.get(id).map_or(0.0, |item| item.first_start());
+        Self {
+            recording,
+            start: lane(&recording) + (self.start - lane(&self.recording)),
+            ..self
+        }
+    }
+
+    /// The time of the recording that is played at a moment, seconds: the timeline is taken to the device by the recording's
+    /// clock, from there to the timeline as it was with [`RecordingItem::first_clock`], and then to what the start says.
+    pub fn time(&self, item: &RecordingItem, moment: Moment) -> f64 {
+        let mut secs = moment.secs;
+        if !item.has_own_clock() {
+            secs = item.first_clock().common(item.clock.device(secs));
+        }
+        item.first_time() + (secs - self.start)
+    }
+
+    /// The time in the clip at which a time of the recording plays, seconds: the inverse of [`Self::time`].
+    pub fn in_clip(&self, item: &RecordingItem, time: f64) -> f64 {
+        let secs = time - item.first_time() + self.start;
+        if item.has_own_clock() {
+            secs
+        } else {
+            item.clock.common(item.first_clock().device(secs))
+        }
     }
 
     /// An error that names a value out of its range.

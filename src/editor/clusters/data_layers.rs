@@ -63,7 +63,7 @@ impl Editor {
         };
         let layer = DataLayer {
             name: self.free_layer_name::<DataLayer>(&wanted),
-            played: Played::from_start(recording),
+            played: Played::on_lane(recording, item),
             fit: Fit::default(),
             reference: None,
             fade: Fade::default(),

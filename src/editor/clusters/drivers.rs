@@ -277,10 +277,14 @@ impl Editor {
         let Some(known) = self.group_layers::<DriverLayer>().get(driver).cloned() else {
             return;
         };
-        let mut played = known
-            .played
-            .unwrap_or_else(|| Played::from_start(recording));
-        played.recording = recording;
+        let recordings = self.document.recordings();
+        let played = match known.played {
+            Some(played) => played.of(recording, recordings),
+            None => recordings.get(&recording).map_or_else(
+                || Played::from_start(recording),
+                |item| Played::on_lane(recording, item),
+            ),
+        };
         let range = self.range_of_channel(recording, name, &played);
         self.set_driver(driver, "channel", |layer| {
             layer.settings.input = DriverInput::Channel {

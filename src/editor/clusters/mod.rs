@@ -5,6 +5,7 @@
 //!
 //! Invariant: a change that is refused leaves the document as it was and says why in one sentence.
 
+mod aligning;
 mod cage_replacement;
 mod control_net;
 mod controls;
@@ -30,6 +31,7 @@ mod sparse;
 mod stamps;
 mod suggesting;
 
+pub(super) use aligning::Aligning;
 pub(super) use data_residual::KnownResidual;
 pub(super) use driver_values::DriverValues;
 pub(super) use muscles::Muscles;
@@ -39,6 +41,7 @@ pub(super) use recordings::{RecordingFiles, free_recording_name};
 pub(super) use sparse::SparseClusters;
 pub(super) use suggesting::ClusterSuggestions;
 
+pub use aligning::SuggestedOffset;
 pub use controls::ControlPoints;
 pub use driver_values::DriverValue;
 pub use drivers::DriverSource;

@@ -9,14 +9,10 @@ use crate::editor::jobs::EditorJob;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{counted, trimmed};
 use crate::io::motion_item::read_item;
-use crate::motion::align::ClockMap;
 use crate::task::Cancelled;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Recordings that begin later than this are not on the clock of a take, seconds.
-const LATE_SECS: f64 = 3_600.0;
 
 /// The chosen recording, those being read, and the one whose file is asked for.
 #[derive(Default)]
@@ -150,7 +146,7 @@ impl Editor {
                         item.clock = known.clock;
                         item.stamps.clone_from(&known.stamps);
                     }
-                    None => item.clock = first_clock(&item),
+                    None => item.clock = item.first_clock(),
                 }
                 Ok(item)
             });
@@ -224,15 +220,6 @@ impl Editor {
             }
             Err(error) => self.notify_error(super::sentence(&error)),
         }
-    }
-}
-
-/// The clock of a recording that is added: stamps that are a time of day, or of a calendar, begin at 0.
-fn first_clock(item: &RecordingItem) -> ClockMap {
-    let first = item.recording().and_then(|of| of.times.first().copied());
-    match first {
-        Some(first) if first.abs() >= LATE_SECS => ClockMap { a: 1.0, b: -first },
-        _ => ClockMap::SAME,
     }
 }
 

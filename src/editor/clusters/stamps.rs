@@ -132,7 +132,13 @@ impl Editor {
         }
     }
 
-    fn change_stamps(&mut self, id: RecordingId, item: RecordingItem, label: &str) -> bool {
+    /// Replaces a recording by one with other stamps or another clock, as one undo step. Returns whether it did.
+    pub(super) fn change_stamps(
+        &mut self,
+        id: RecordingId,
+        item: RecordingItem,
+        label: &str,
+    ) -> bool {
         let edit = Edit::Recording {
             id,
             recording: Some(Arc::new(item)),

@@ -87,7 +87,11 @@ impl Command {
             | Self::RollBones
             | Self::EditRig(_)
             | Self::OrientPie
-            | Self::ApplyPie => has_model && self.why_disabled(editor).is_none(),
+            | Self::ApplyPie
+            | Self::AlignByStamps
+            | Self::FindClaps
+            | Self::SuggestOffset
+            | Self::ApplyOffset => has_model && self.why_disabled(editor).is_none(),
             Self::KeyPose
             | Self::ResetPose
             | Self::ClearLocation
@@ -222,6 +226,10 @@ impl Command {
                 .live()
                 .is_none()
                 .then_some("Listen for live motion first."),
+            Self::AlignByStamps => editor.why_not_align(),
+            Self::FindClaps => editor.why_not_find_claps(),
+            Self::SuggestOffset => editor.why_not_suggest_offset(),
+            Self::ApplyOffset => editor.why_not_apply_offset(),
             Self::UseMetric(Metric::ScanDistance) if editor.scan_comparison().is_none() => {
                 Some("Compare with a scan first, in the Individual panel.")
             }

@@ -386,6 +386,14 @@ pub enum Command {
     AdjustMotion,
     /// Mark the current time in the active recording.
     AddStamp,
+    /// Align the active recording with another one by their stamps.
+    AlignByStamps,
+    /// Make stamps of the claps in the active recording.
+    FindClaps,
+    /// Compare the active recording with another one.
+    SuggestOffset,
+    /// Move the active recording by the suggested offset.
+    ApplyOffset,
     /// Start or stop receiving live motion.
     ToggleListening,
     /// Take the sender's pose as a T-pose, after a countdown.

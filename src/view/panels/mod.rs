@@ -22,6 +22,7 @@ mod pose_blend;
 mod poses;
 mod problems;
 mod properties;
+mod recording_align;
 mod recording_channels;
 mod recording_contacts;
 mod recording_moments;

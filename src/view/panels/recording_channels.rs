@@ -1,49 +1,53 @@
-//! The channels of a recording: their values at the playhead, and what one of them is over the clip.
+//! The channels of all recordings: their values at the playhead, and what one of them is over the clip.
 
 use super::clusters::layer_row::dim_ui;
 use super::correctives::sets::text_ui;
-use crate::cluster::channel::RecordingItem;
+use crate::cluster::channel::{RecordingId, RecordingItem, Recordings};
 use crate::editor::Editor;
 use crate::finding::{counted, trimmed};
-use crate::motion::align::ClockMap;
-use crate::motion::statistics::{Numbers, Statistics, Words, numbers, words};
-use crate::motion::{ChannelSummary, Recording, RecordingSummary};
+use crate::motion::statistics::{Numbers, Statistics};
+use crate::motion::{ChannelSummary, Reading, Recording};
 use crate::view::theme;
-use egui::{DragValue, Role, ScrollArea, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2};
-use glam::DQuat;
-use std::collections::BTreeMap;
+use egui::{DragValue, Response, Role, ScrollArea, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2};
+use egui_material_icons::icons;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The height of the list of channels, points.
+/// The height of the list of channels of one recording, points.
 const CHANNELS: f32 = 112.0;
+/// The height of the list of channels of several recordings, points.
+const ALL_CHANNELS: f32 = 180.0;
 /// The height of a channel, points.
 const ROW: f32 = 18.0;
 /// Stretches above the threshold that are listed.
 const MOST_STRETCHES: usize = 6;
 
-/// The channels of the active recording and what they are asked.
+/// The channels of the recordings and what they are asked.
 #[derive(Default)]
 pub(super) struct RecordingChannels {
-    read: Option<Read>,
-    /// The name of the channel whose statistics are shown.
-    asked: Option<String>,
+    /// Recordings whose channels are folded away.
+    closed: BTreeSet<RecordingId>,
+    /// The recording to which the list was scrolled.
+    scrolled: Option<RecordingId>,
+    /// The recording and the name of the channel whose statistics are shown.
+    asked: Option<(RecordingId, String)>,
     threshold: f64,
     answers: Option<(Question, Vec<Answer>)>,
 }
 
-/// A recording on the clock of the timeline.
-struct Read {
-    recording: Arc<Recording>,
-    clock: ClockMap,
-    /// By name, what was asked for: a recording of half an hour has millions of samples.
-    numbers: BTreeMap<String, Vec<Numbers>>,
-    words: Vec<Words>,
+/// A row of the list.
+#[derive(Clone, Copy)]
+enum Row {
+    /// The name of a recording.
+    Head(RecordingId),
+    /// A channel, by its place in the summary.
+    Channel(RecordingId, usize),
 }
 
-/// What answers depend on, besides the recording.
-#[derive(Clone, PartialEq)]
+/// What answers depend on.
+#[derive(Clone)]
 struct Question {
-    channel: String,
+    numbers: Arc<Vec<Numbers>>,
     range: [f64; 2],
     threshold: f64,
 }
@@ -54,114 +58,120 @@ struct Answer {
     above: Vec<[f64; 2]>,
 }
 
+impl Question {
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.numbers, &other.numbers)
+            && self.range == other.range
+            && self.threshold == other.threshold
+    }
+}
+
 impl RecordingChannels {
-    /// Draws the channels of a recording that can be read.
-    pub(super) fn show_ui(
+    /// Draws the channels of all recordings that can be read.
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor, recordings: &Recordings) {
+        let active = editor.active_recording();
+        let item = active.and_then(|id| recordings.get(&id));
+        if let Some((id, of)) = active.zip(item.and_then(|item| item.recording())) {
+            about_ui(ui, editor, id, of);
+        }
+        let rows = self.rows(editor, recordings);
+        if rows.is_empty() {
+            return;
+        }
+        let (has_heads, height) = match rows[0] {
+            Row::Head(_) => (true, ALL_CHANNELS),
+            Row::Channel(..) => (false, CHANNELS),
+        };
+        let mut area = ScrollArea::vertical()
+            .id_salt("channels")
+            .max_height(height)
+            .auto_shrink([false, true]);
+        if has_heads && self.scrolled != active {
+            // The recording that becomes active is shown.
+            let is_its = |row: &Row| matches!(row, Row::Head(id) if Some(*id) == active);
+            if let Some(at) = rows.iter().position(is_its) {
+                area = area.vertical_scroll_offset(at as f32 * ROW);
+            }
+            self.scrolled = active;
+        }
+        let time = editor.playback().time_secs;
+        area.show_rows(ui, ROW, rows.len(), |ui, range| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for row in &rows[range] {
+                match *row {
+                    Row::Head(id) => self.head_ui(ui, editor, (id, &recordings[&id])),
+                    Row::Channel(id, at) => {
+                        if let Some(summary) = editor.recording_summary(id) {
+                            let item = &recordings[&id];
+                            let value = value_of(item, at, &summary.channels[at], time);
+                            self.channel_ui(ui, id, &summary.channels[at], value.as_deref());
+                        }
+                    }
+                }
+            }
+        });
+        self.asked_ui(ui, editor);
+    }
+
+    /// The rows of the list: those of one recording have no head.
+    fn rows(&self, editor: &Editor, recordings: &Recordings) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for &id in recordings.keys() {
+            if recordings.len() > 1 {
+                rows.push(Row::Head(id));
+            }
+            if recordings.len() > 1 && self.closed.contains(&id) {
+                continue;
+            }
+            let summary = editor.recording_summary(id);
+            let n = summary.map_or(0, |summary| summary.channels.len());
+            rows.extend((0..n).map(|at| Row::Channel(id, at)));
+        }
+        rows
+    }
+
+    fn head_ui(&mut self, ui: &mut Ui, editor: &Editor, (id, item): (RecordingId, &RecordingItem)) {
+        let palette = theme::palette(ui);
+        let (place, response) = row_ui(ui, false);
+        let is_open = !self.closed.contains(&id);
+        let (name, state) = match editor.recording_summary(id) {
+            Some(summary) => (&item.name, counted(summary.channels.len(), "channel")),
+            None if item.content.is_err() => (&item.name, "cannot be read".to_owned()),
+            None if editor.has_no_summary(id) => (&item.name, "channels unreadable".to_owned()),
+            None => (&item.name, "reading\u{2026}".to_owned()),
+        };
+        let spoken = format!("Channels of {name}");
+        response.widget_info(|| WidgetInfo::selected(Role::TreeItem, true, is_open, &spoken));
+        let icon = if is_open {
+            icons::ICON_ARROW_DROP_DOWN
+        } else {
+            icons::ICON_ARROW_RIGHT
+        };
+        let arrow = place.with_max_x(place.left() + 16.0);
+        text_ui(ui, icon.codepoint, palette.text_dim, arrow, false, 16.0);
+        let place = place.with_min_x(place.left() + 16.0);
+        let half = place.width() * 0.5;
+        let right = text_ui(ui, &state, palette.text_dim, place, true, half);
+        let own = place.with_max_x(right - 6.0);
+        text_ui(ui, name, palette.text, own, false, own.width());
+        if response.clicked() && !self.closed.remove(&id) {
+            self.closed.insert(id);
+        }
+        response.on_hover_text("Click to show or hide the channels of this recording.");
+    }
+
+    fn channel_ui(
         &mut self,
         ui: &mut Ui,
-        editor: &mut Editor,
-        (item, of): (&RecordingItem, &Arc<Recording>),
-        summary: &RecordingSummary,
+        id: RecordingId,
+        channel: &ChannelSummary,
+        value: Option<&str>,
     ) {
-        self.read(of, item.clock);
-        let text = format!(
-            "{}, {}",
-            counted(of.times.len(), "sample"),
-            counted(of.n_channels(), "channel")
-        );
-        dim_ui(ui, &text);
-        let time = editor.playback().time_secs;
-        ScrollArea::vertical()
-            .id_salt("channels")
-            .max_height(CHANNELS)
-            .auto_shrink([false, true])
-            .show_rows(ui, ROW, summary.channels.len(), |ui, range| {
-                ui.spacing_mut().item_spacing.y = 0.0;
-                for channel in &summary.channels[range] {
-                    self.read_numbers(channel);
-                    self.channel_ui(ui, channel, time);
-                }
-            });
-        let is_of = |channel: &&ChannelSummary| Some(&channel.name) == self.asked.as_ref();
-        let Some(channel) = summary.channels.iter().find(is_of) else {
-            return;
-        };
-        if channel.kind != "text" {
-            self.read_numbers(channel);
-            let range = editor.playback().range.map(|(from, to)| [from, to]);
-            self.statistics_ui(ui, editor, &channel.clone(), range);
-        }
-    }
-
-    /// Reads the channels where the recording or its clock changed.
-    fn read(&mut self, of: &Arc<Recording>, clock: ClockMap) {
-        let known = self.read.as_ref();
-        if known.is_some_and(|read| Arc::ptr_eq(&read.recording, of) && read.clock == clock) {
-            return;
-        }
-        self.answers = None;
-        self.read = Some(Read {
-            recording: of.clone(),
-            clock,
-            numbers: BTreeMap::new(),
-            words: of
-                .labels
-                .iter()
-                .map(|track| words(of, track, clock))
-                .collect(),
-        });
-    }
-
-    /// Reads the numbers of a channel, unless they are known.
-    fn read_numbers(&mut self, channel: &ChannelSummary) {
-        let Some(read) = self.read.as_mut() else {
-            return;
-        };
-        if channel.kind == "text" || read.numbers.contains_key(&channel.name) {
-            return;
-        }
-        let is_asked = |name: &str| name == channel.name;
-        let found = numbers(&read.recording, read.clock, is_asked, |_| DQuat::IDENTITY);
-        // The samples of a recording were checked when it was read.
-        let found = found.unwrap_or_default();
-        read.numbers.insert(channel.name.clone(), found);
-    }
-
-    /// The numbers of a channel that were read: three of a marker.
-    fn numbers_of(&self, channel: &ChannelSummary) -> impl Iterator<Item = &Numbers> {
-        let read = self.read.as_ref();
-        let found = read.and_then(|read| read.numbers.get(&channel.name));
-        found.into_iter().flatten()
-    }
-
-    /// The value of a channel at a time of the timeline, as text; `None` where it has none.
-    fn value(&self, channel: &ChannelSummary, time: f64) -> Option<String> {
-        if channel.kind == "text" {
-            let mut words = self.read.iter().flat_map(|read| &read.words);
-            let words = words.find(|words| words.name == channel.name)?;
-            return words.at(time).map(str::to_owned);
-        }
-        let mut unit = "";
-        let mut values = Vec::new();
-        for numbers in self.numbers_of(channel) {
-            unit = &numbers.unit;
-            values.push(number(numbers.channel.at(time)?));
-        }
-        (!values.is_empty()).then(|| with_unit(&values.join(", "), unit))
-    }
-
-    fn channel_ui(&mut self, ui: &mut Ui, channel: &ChannelSummary, time: f64) {
         let palette = theme::palette(ui);
-        let size = Vec2::new(ui.available_width() - 10.0, ROW);
-        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-        let is_asked = self.asked.as_ref() == Some(&channel.name);
-        if is_asked {
-            ui.painter().rect_filled(rect, 3.0, palette.selected);
-        } else if response.hovered() {
-            ui.painter().rect_filled(rect, 3.0, palette.stripe);
-        }
-        let value = self.value(channel, time);
-        let beside = value.as_deref().unwrap_or("no value");
+        let asked = self.asked.as_ref();
+        let is_asked = asked.is_some_and(|(of, name)| *of == id && *name == channel.name);
+        let (rect, response) = row_ui(ui, is_asked);
+        let beside = value.unwrap_or("no value");
         let spoken = format!("{}: {beside}", channel.name);
         response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_asked, &spoken));
         // A ring beside a disc: valid or not, whatever the colour.
@@ -184,9 +194,25 @@ impl RecordingChannels {
         let own = place.with_max_x(right - 6.0);
         text_ui(ui, &channel.name, palette.text, own, false, own.width());
         if response.clicked() {
-            self.asked = (!is_asked).then(|| channel.name.clone());
+            self.asked = (!is_asked).then(|| (id, channel.name.clone()));
         }
         response.on_hover_text(about(channel));
+    }
+
+    /// Draws the statistics of the channel that was clicked.
+    fn asked_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
+        let Some((id, name)) = self.asked.clone() else {
+            return;
+        };
+        let summary = editor.recording_summary(id);
+        let mut channels = summary.iter().flat_map(|summary| &summary.channels);
+        if !channels.any(|channel| channel.name == name && channel.kind != "text") {
+            return;
+        }
+        match editor.channel_numbers(id, &name) {
+            Some(numbers) => self.statistics_ui(ui, editor, &name, &numbers),
+            None => dim_ui(ui, "Reading the channel\u{2026}"),
+        }
     }
 
     /// Draws the statistics of a channel over the range of the timeline, or over all of it.
@@ -194,21 +220,19 @@ impl RecordingChannels {
         &mut self,
         ui: &mut Ui,
         editor: &mut Editor,
-        channel: &ChannelSummary,
-        range: Option<[f64; 2]>,
+        channel: &str,
+        all: &Arc<Vec<Numbers>>,
     ) {
+        let range = editor.playback().range.map(|(from, to)| [from, to]);
         let question = Question {
-            channel: channel.name.clone(),
+            numbers: all.clone(),
             range: range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
             threshold: self.threshold,
         };
-        if self
-            .answers
-            .as_ref()
-            .is_none_or(|known| known.0 != question)
-        {
+        let known = self.answers.as_ref();
+        if known.is_none_or(|known| !known.0.is(&question)) {
             let (range, threshold) = (question.range, self.threshold);
-            let answers = self.numbers_of(channel).map(|numbers| Answer {
+            let answers = all.iter().map(|numbers| Answer {
                 statistics: numbers.statistics(range),
                 above: numbers.above(threshold, range),
             });
@@ -219,13 +243,13 @@ impl RecordingChannels {
             Some([from, to]) => format!("from {from:.2} to {to:.2} s"),
             None => "over the whole recording".to_owned(),
         };
-        dim_ui(ui, &format!("{} {over}", channel.name));
+        dim_ui(ui, &format!("{channel} {over}"));
         let mut unit = String::new();
         let answers = self.answers.as_ref().map_or(&[][..], |known| &known.1);
         let mut go = None;
-        for (numbers, answer) in self.numbers_of(channel).zip(answers) {
+        for (numbers, answer) in all.iter().zip(answers) {
             unit.clone_from(&numbers.unit);
-            let component = numbers.name[channel.name.len()..].trim_start_matches('.');
+            let component = numbers.name[channel.len()..].trim_start_matches('.');
             let found = extremes_ui(ui, component, &numbers.unit, &answer.statistics);
             go = go.or(found);
         }
@@ -238,14 +262,62 @@ impl RecordingChannels {
             response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Above"));
             response.on_hover_text("Shows when the channel is above this value.");
         });
-        for (numbers, answer) in self.numbers_of(channel).zip(answers) {
-            let component = numbers.name[channel.name.len()..].trim_start_matches('.');
+        for (numbers, answer) in all.iter().zip(answers) {
+            let component = numbers.name[channel.len()..].trim_start_matches('.');
             let found = above_ui(ui, component, &answer.above);
             go = go.or(found);
         }
         if let Some(time) = go {
             editor.pause();
             editor.set_time(time.max(0.0));
+        }
+    }
+}
+
+/// Draws how many samples and channels the active recording has.
+fn about_ui(ui: &mut Ui, editor: &Editor, id: RecordingId, of: &Recording) {
+    if editor.has_no_summary(id) {
+        dim_ui(ui, "Its channels could not be read.");
+        return;
+    }
+    if editor.recording_summary(id).is_none() {
+        dim_ui(ui, "Reading channels\u{2026}");
+        return;
+    }
+    let text = format!(
+        "{}, {}",
+        counted(of.times.len(), "sample"),
+        counted(of.n_channels(), "channel")
+    );
+    dim_ui(ui, &text);
+}
+
+/// The ground of a row.
+fn row_ui(ui: &mut Ui, is_chosen: bool) -> (egui::Rect, Response) {
+    let palette = theme::palette(ui);
+    let size = Vec2::new(ui.available_width() - 10.0, ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    if is_chosen {
+        ui.painter().rect_filled(rect, 3.0, palette.selected);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, 3.0, palette.stripe);
+    }
+    (rect, response)
+}
+
+/// The value of a channel at a time of the timeline, as text; `None` where it has none.
+fn value_of(
+    item: &RecordingItem,
+    at: usize,
+    channel: &ChannelSummary,
+    time: f64,
+) -> Option<String> {
+    let of = item.recording()?;
+    match of.reading(at, item.clock.device(time), channel.max_gap)? {
+        Reading::Word(word) => Some(word.to_owned()),
+        Reading::Numbers(values, unit) => {
+            let values: Vec<String> = values.into_iter().map(number).collect();
+            Some(with_unit(&values.join(", "), &unit))
         }
     }
 }

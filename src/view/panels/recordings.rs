@@ -3,6 +3,7 @@
 use super::clusters::layer_row::{dim_ui, icon_ui};
 use super::correctives::sets::text_ui;
 use super::correctives::{buttons_ui, heading_ui};
+use super::recording_align::align_ui;
 use super::recording_channels::RecordingChannels;
 use super::recording_contacts::ContactRows;
 use super::recording_moments::RecordingMoments;
@@ -79,22 +80,14 @@ impl RecordingList {
             row_ui(ui, editor, (id, item), summary.as_deref());
         }
         table_options_ui(ui, editor, recordings.len());
+        self.channels.show_ui(ui, editor, &recordings);
         let active = editor.active_recording();
         if let Some((id, item)) = active.and_then(|id| Some((id, recordings.get(&id)?))) {
             match &item.content {
-                Ok(recording) => {
-                    match editor.recording_summary(id).cloned() {
-                        Some(summary) => {
-                            let channels = &mut self.channels;
-                            channels.show_ui(ui, editor, (item, recording), &summary);
-                        }
-                        None if editor.has_no_summary(id) => {
-                            dim_ui(ui, "Its channels could not be read.");
-                        }
-                        None => dim_ui(ui, "Reading channels\u{2026}"),
-                    }
+                Ok(_) => {
                     self.contacts.show_ui(ui, editor, id);
                     self.moments.show_ui(ui, editor, (id, item));
+                    align_ui(ui, editor, id, commands);
                 }
                 Err(why) => {
                     let error = theme::palette(ui).error;

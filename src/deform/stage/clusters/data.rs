@@ -3,7 +3,8 @@
 use super::bases::rest_matrix;
 use super::corners::Corners;
 use crate::cluster::channel::{
-    Binding, BindingKind, Channel, Recording, Recordings, ScalarDirection, Similarity,
+    Binding, BindingKind, Channel, Recording, RecordingItem, Recordings, ScalarDirection,
+    Similarity,
 };
 use crate::cluster::{ClusterMap, DataLayer};
 use crate::deform::stage::key::Identity;
@@ -34,7 +35,7 @@ pub(super) struct Displaced {
 /// The data of one recording on the corners of a group.
 struct OnCorners {
     layer: DataLayer,
-    recording: Arc<Recording>,
+    item: Arc<RecordingItem>,
     bound: Vec<Bound>,
     /// Markers at the reference time and the rest places of their vertices, and the fit of those.
     pairs: Vec<[DVec3; 2]>,
@@ -64,8 +65,8 @@ impl Data {
         let layers: Vec<OnCorners> = acting
             .filter_map(|(group, layer)| {
                 let item = recordings?.get(&layer.played.recording)?;
-                let recording = item.content.as_ref().ok()?;
-                Some(OnCorners::new(corners, group, layer, recording))
+                let recording = item.recording()?;
+                Some(OnCorners::new(corners, group, layer, (item, recording)))
             })
             .collect();
         let mut moved = vec![false; if layers.is_empty() { 0 } else { corners.len() }];
@@ -125,7 +126,12 @@ impl Data {
 }
 
 impl OnCorners {
-    fn new(corners: &Corners, group: u16, layer: &DataLayer, recording: &Arc<Recording>) -> Self {
+    fn new(
+        corners: &Corners,
+        group: u16,
+        layer: &DataLayer,
+        (item, recording): (&Arc<RecordingItem>, &Recording),
+    ) -> Self {
         let sampling = layer.played.sampling;
         let reference = layer.reference_time(recording);
         let bound = layer.bindings.iter().filter_map(|binding| {
@@ -153,7 +159,7 @@ impl OnCorners {
         Self {
             bound: bound.collect(),
             layer: layer.clone(),
-            recording: recording.clone(),
+            item: item.clone(),
             pairs: Vec::new(),
             fit: Similarity::IDENTITY,
         }
@@ -162,7 +168,7 @@ impl OnCorners {
     /// Brings its channels to the moment; adds the corners that move to `stale`. Returns whether there are any.
     fn run(&mut self, run: &Run<'_>, corners: &Corners, stale: &mut Vec<u32>) -> bool {
         self.refit(run, corners);
-        let time = self.layer.played.time(&self.recording, run.input.moment);
+        let time = self.layer.played.time(&self.item, run.input.moment);
         let mut any = false;
         for bound in &mut self.bound {
             let now = bound.at(time, &self.layer, &self.fit, |corner| {

@@ -76,8 +76,9 @@ impl ClustersPanel {
     /// Draws the recording of a layer, how it is played, and how its markers are fitted.
     fn playing_ui(&mut self, ui: &mut Ui, editor: &mut Editor, index: usize, layer: &DataLayer) {
         if let Some(recording) = recording_ui(ui, editor, layer.played.recording) {
+            let recordings = editor.document().recordings().clone();
             editor.set_data(index, "recording", |layer| {
-                layer.played.recording = recording;
+                layer.played = layer.played.of(recording, &recordings);
             });
         }
         let step = editor.data_step(index, "sampling");

@@ -21,7 +21,7 @@ impl ClustersPanel {
         step: &str,
     ) -> Option<Played> {
         let mut changed = *played;
-        let about = "The time in the clip at which the recording begins.";
+        let about = "The time in the clip at which the recording begins. Moving its lane in the timeline, or aligning its clock, moves it from there.";
         named_ui(ui, "Start", about, |ui| {
             let number = Number {
                 label: "Start",

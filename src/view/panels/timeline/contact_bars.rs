@@ -2,6 +2,7 @@
 
 use super::super::recording_contacts::{ADDED_SECS, FEET};
 use super::scale::Scale;
+use super::slider_keys::slider_ui;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
 use crate::editor::motions::SHORTEST_CONTACT_SECS;
@@ -59,6 +60,11 @@ impl ContactBars {
         if is_shown { 2.0 * FOOT } else { 0.0 }
     }
 
+    /// Drops a drag of another recording than these.
+    pub(super) fn keep_drag(&mut self, is_drawn: impl Fn(RecordingId) -> bool) {
+        self.drag.take_if(|drag| !is_drawn(drag.recording));
+    }
+
     /// Draws the bars of a recording in `rect`; the part left of `scale` holds the names.
     pub(super) fn show_ui(
         &mut self,
@@ -69,6 +75,7 @@ impl ContactBars {
         id: RecordingId,
     ) {
         let Some(known) = editor.contacts_of(id) else {
+            self.keep_drag(|of| of != id);
             return;
         };
         let is_dragged = self.drag.as_ref().is_some_and(|drag| drag.recording == id);
@@ -186,13 +193,17 @@ impl ContactBars {
         let ends = [(Part::Start, x[0]), (Part::End, x[1])].map(|(part, x)| {
             // Inside the bar, so that those of two bars that touch are apart.
             let width = END.min(whole.width() * 0.4);
-            let range = match part {
-                Part::End => x - width..=x,
-                _ => x..=x + width,
+            let (range, time) = match part {
+                Part::End => (x - width..=x, to),
+                _ => (x..=x + width, from),
             };
             let place = Rect::from_x_y_ranges(range, plot.y_range()).intersect(plot);
-            end_ui(ui, bar_id, place, part, &label)
+            end_ui(ui, bar_id, place, part, (time, &label))
         });
+        let by_keys = ends
+            .each_ref()
+            .map(|end| end.as_ref().map_or(0.0, |end| end.1));
+        let ends = ends.map(|end| end.map(|end| end.0));
         let is_hot = response.hovered() || response.has_focus();
         let is_hot = is_hot
             || ends
@@ -221,6 +232,12 @@ impl ContactBars {
         response.on_hover_text(format!(
             "{label}\nDrag it or its ends; right-click to delete it."
         ));
+        let by_keys = [Part::Start, Part::End].into_iter().zip(by_keys);
+        if let Some((part, by)) = by_keys.into_iter().find(|(_, by)| *by != 0.0) {
+            let mut feet = feet.clone();
+            feet[foot][bar] = moved(part, [from, to], by);
+            return Some(Change::Set(feet));
+        }
         deletes.then(|| {
             let mut feet = feet.clone();
             feet[foot].remove(bar);
@@ -259,27 +276,38 @@ impl ContactBars {
         };
         let [from, to] = drag.before[foot][bar];
         let by = time - drag.from;
-        // Ends do not pass each other, and a bar stays long enough to be one.
-        let least = SHORTEST_CONTACT_SECS;
-        drag.now[foot][bar] = match part {
-            Part::Start => [(from + by).min(to - least).max(0.0), to],
-            Part::End => [from, (to + by).max(from + least)],
-            Part::Whole => {
-                let by = by.max(-from);
-                [from + by, to + by]
-            }
-        };
+        drag.now[foot][bar] = moved(part, [from, to], by);
     }
 }
 
-/// The end of a bar.
-fn end_ui(ui: &Ui, bar_id: Id, place: Rect, part: Part, label: &str) -> Option<Response> {
+/// A bar whose part was moved, seconds. Ends do not pass each other, and it stays long enough to be one.
+fn moved(part: Part, [from, to]: [f64; 2], by: f64) -> [f64; 2] {
+    let least = SHORTEST_CONTACT_SECS;
+    match part {
+        Part::Start => [(from + by).min(to - least).max(0.0), to],
+        Part::End => [from, (to + by).max(from + least)],
+        Part::Whole => {
+            let by = by.max(-from);
+            [from + by, to + by]
+        }
+    }
+}
+
+/// The end of a bar at a time, seconds, and how far keys move it.
+fn end_ui(
+    ui: &Ui,
+    bar_id: Id,
+    place: Rect,
+    part: Part,
+    (time, label): (f64, &str),
+) -> Option<(Response, f64)> {
     if !place.is_positive() {
         return None;
     }
     let name = if part == Part::Start { "Start" } else { "End" };
     let response = ui.interact(place, bar_id.with(name), Sense::drag());
     let label = format!("{name}: {label}");
-    response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, &label));
-    Some(response.on_hover_and_drag_cursor(CursorIcon::ResizeHorizontal))
+    let by = slider_ui(ui, &response, time, &label);
+    let response = response.on_hover_and_drag_cursor(CursorIcon::ResizeHorizontal);
+    Some((response, by))
 }

@@ -3,6 +3,7 @@
 
 use super::contact_bars::ContactBars;
 use super::scale::Scale;
+use super::slider_keys::slider_ui;
 use super::tracks::ROW;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
@@ -15,6 +16,7 @@ use egui::{
     CursorIcon, Key, Painter, PointerButton, Rangef, Rect, Role, ScrollArea, Sense, Shape, Stroke,
     Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
+use std::collections::BTreeSet;
 
 /// Lanes that are shown without scrolling.
 const MOST: usize = 3;
@@ -30,6 +32,8 @@ const FLAG: f32 = 7.0;
 pub(super) struct Lanes {
     contacts: ContactBars,
     drag: Option<LaneDrag>,
+    /// The pass of egui in which they were drawn last.
+    pass: u64,
 }
 
 /// A lane that is dragged sideways.
@@ -62,6 +66,13 @@ impl Lanes {
     /// Draws the lanes in `rect`; the part left of `scale` holds the names.
     pub(super) fn show_ui(&mut self, ui: &mut Ui, rect: Rect, scale: &Scale, editor: &mut Editor) {
         let recordings = editor.document().recordings().clone();
+        let pass = ui.ctx().cumulative_pass_nr();
+        if pass > self.pass + 1 {
+            // They were out of sight: the button may have been released meanwhile.
+            self.keep_drags(|_| false);
+        }
+        self.pass = pass;
+        let mut drawn = BTreeSet::new();
         ui.scope_builder(UiBuilder::new().id_salt("lanes").max_rect(rect), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ScrollArea::vertical()
@@ -81,6 +92,7 @@ impl Lanes {
                             continue;
                         }
                         let (lane, feet) = row.split_top_bottom_at_y(row.top() + ROW);
+                        drawn.insert(id);
                         self.lane_ui(ui, lane, scale, editor, (id, item));
                         if bars > 0.0 {
                             self.contacts.show_ui(ui, feet, scale, editor, id);
@@ -88,6 +100,14 @@ impl Lanes {
                     }
                 });
         });
+        // What is dragged out of sight stays where it was.
+        self.keep_drags(|id| drawn.contains(&id));
+    }
+
+    /// Drops drags of other recordings than these.
+    fn keep_drags(&mut self, is_drawn: impl Fn(RecordingId) -> bool) {
+        self.drag = self.drag.filter(|drag| is_drawn(drag.recording));
+        self.contacts.keep_drag(is_drawn);
     }
 }
 
@@ -145,7 +165,10 @@ impl Lanes {
             "Recording {} from {:.2} to {:.2} s",
             item.name, span[0], span[1]
         );
-        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, &label));
+        let by_keys = slider_ui(ui, &response, clock.b, &label);
+        if by_keys != 0.0 && drag.is_none() {
+            editor.set_recording_offset(id, clock.b + by_keys);
+        }
         if let Some(at) = response.interact_pointer_pos() {
             let time = scale.time_at(at.x);
             if response.drag_started_by(PointerButton::Primary) {
@@ -176,7 +199,7 @@ impl Lanes {
         }
         let response = response.on_hover_and_drag_cursor(CursorIcon::ResizeHorizontal);
         let text = format!(
-            "{label}\nDrag sideways to move it in time: its offset is {:.3} s.",
+            "{label}\nDrag sideways, or press the arrow keys, to move it in time: its offset is {:.3} s.",
             clock.b
         );
         response.on_hover_text(text);

@@ -10,6 +10,7 @@ mod contact_bars;
 mod lanes;
 mod ruler;
 mod scale;
+mod slider_keys;
 mod tracks;
 mod transport;
 
