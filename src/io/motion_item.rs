@@ -54,7 +54,7 @@ pub fn is_motion(path: &Path) -> bool {
     has_extension(path, &["bvh", "vmclog"])
 }
 
-fn has_extension(path: &Path, known: &[&str]) -> bool {
+pub(super) fn has_extension(path: &Path, known: &[&str]) -> bool {
     let found = path.extension();
     found.is_some_and(|e| known.iter().any(|known| e.eq_ignore_ascii_case(known)))
 }

@@ -263,7 +263,10 @@ impl PathField {
             PathUse::Dialog(PathPurpose::ExportTable) => ("Tables", &["csv", "jsonl"]),
             PathUse::Dialog(PathPurpose::Scan) => ("Scans", &["obj", "ply"]),
             PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
-                ("Recordings", &["csv", "tsv", "trc", "txt"])
+                (
+                "Recordings",
+                &["csv", "tsv", "trc", "txt", "jsonl", "ndjson"],
+            )
             }
             PathUse::Dialog(PathPurpose::Save) => ("Sinew project", &["ron"]),
             PathUse::Export => ("glTF", &["glb", "gltf"]),
