@@ -5,6 +5,7 @@
 //! ([`fade`]). [`align`] puts the clocks of devices on a common one, [`aggregate`] samples several recordings at common times,
 //! [`statistics`] says what their numbers are over a range of it.
 //! A [`Take`] is a skeleton in motion, of a BVH file or a clip; [`retarget`] puts it on another one by the [`roles`] of both.
+//! [`by_name`] puts channels on the joints and morph targets of their names instead.
 //! [`vmc`] reads packets of live motion, [`live`] shows and keeps it.
 //!
 //! Invariant: a channel gives its samples back at their times, to the bit.
@@ -15,11 +16,13 @@ pub mod aggregate;
 mod aggregate_lines;
 pub mod align;
 pub mod bvh;
+pub mod by_name;
 pub mod contacts;
 pub mod fade;
 pub mod fault;
 mod known_bones;
 pub mod live;
+mod morphs;
 mod percentile;
 mod recording;
 mod recording_summary;
@@ -38,6 +41,7 @@ pub mod text;
 pub mod thin;
 pub mod vmc;
 
+pub use morphs::MorphedJoint;
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 pub use recording_summary::{ChannelSummary, RecordingSummary};
 pub use rig::Rig;

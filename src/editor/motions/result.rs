@@ -25,13 +25,14 @@ pub(super) fn run(
 ) -> Outcome {
     task.step("Retargeting", 0.0)
         .map_err(|cancelled| cancelled.to_string())?;
-    let source = &sources
-        .get(chosen)
-        .ok_or("The motion is not there.")?
-        .source;
+    let read = sources.get(chosen).ok_or("The motion is not there.")?;
+    let source = &read.source;
     let take = source.take(settings.positions);
     let roles = character.roles(&take.rest, settings)?;
-    let added = character.add(&take, &roles, settings, &source.name, task);
+    let added = match &read.channels {
+        Some(channels) => character.add_recorded(&take, channels, &roles, settings, &source.name, task),
+        None => character.add(&take, &roles, settings, &source.name, task),
+    };
     task.check().map_err(|cancelled| cancelled.to_string())?;
     let automatic = MotionSettings {
         search: settings.search,
@@ -229,7 +230,7 @@ impl Editor {
         };
         let before = item.motion.take();
         item.motion = Some(Arc::new(BodyMotion {
-            source: Some(read.source.clone()),
+            source: Some(read.source.clone()).filter(|source| source.has_body()),
             take: before.map_or_else(String::new, |before| before.take.clone()),
             settings: adding.settings.clone(),
             feet: added.feet_secs(),

@@ -20,6 +20,7 @@ mod take;
 pub use body::BONES;
 pub use guard::{MAX_PACKET_BYTES, guard};
 pub use log::read_log;
+pub(crate) use message::of_vrm1;
 pub use root::{ROOT, Root};
 pub use source::{VmcCounts, VmcSource};
-pub use take::{Body, take_of_body};
+pub use take::{Body, is_of_body, take_of_body};
