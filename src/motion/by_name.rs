@@ -44,7 +44,9 @@ pub enum ByNameError {
     )]
     NoNames,
     /// It is too long.
-    #[error("it lasts {secs:.0} s at {rate:.0} Hz, too long for keyframes: is the unit of its times right?")]
+    #[error(
+        "it lasts {secs:.0} s at {rate:.0} Hz, too long for keyframes: is the unit of its times right?"
+    )]
     TooLong {
         /// Its length, seconds.
         secs: f64,
@@ -104,9 +106,8 @@ impl Named {
         let scalars = recording.scalars.iter().enumerate();
         let targets = scalars.flat_map(|(i, track)| {
             let joints = target.morphs.iter().enumerate();
-            joints.flat_map(move |(k, of)| {
-                of.driven_by(&track.name).map(move |morph| (i, k, morph))
-            })
+            joints
+                .flat_map(move |(k, of)| of.driven_by(&track.name).map(move |morph| (i, k, morph)))
         });
         Self {
             joints: joints.collect(),
@@ -233,7 +234,11 @@ impl Baking<'_> {
                     pose.locals[j].rotation = turned;
                     let last = found[k].last().copied().unwrap_or(turned);
                     // One sign along the clip, so that every player takes the shorter arc.
-                    found[k].push(if turned.dot(last) < 0.0 { -turned } else { turned });
+                    found[k].push(if turned.dot(last) < 0.0 {
+                        -turned
+                    } else {
+                        turned
+                    });
                 }
                 world[j] = above * pose.locals[j].rotation;
             }
@@ -270,7 +275,11 @@ impl Baking<'_> {
                 break kept;
             }
             // What no halving reaches, all keys do.
-            angle = if round == MAX_ROUNDS { 0.0 } else { angle * 0.5 };
+            angle = if round == MAX_ROUNDS {
+                0.0
+            } else {
+                angle * 0.5
+            };
             round += 1;
         };
         for (((_, joint), values), kept) in self.named.joints.iter().zip(&rotations).zip(&kept) {
@@ -356,7 +365,9 @@ impl Baking<'_> {
             let weights = kept.iter().flat_map(|frame| {
                 let targets = of_targets.iter().zip(&of.rest);
                 targets.map(|(values, rest)| {
-                    values.as_ref().map_or(*rest, |values| values[*frame] as f32)
+                    values
+                        .as_ref()
+                        .map_or(*rest, |values| values[*frame] as f32)
                 })
             });
             let weights = weights.collect();
@@ -364,7 +375,12 @@ impl Baking<'_> {
             clip.channels.push(channel);
             report.keys.keys += kept.len();
             report.keys.of += self.times.len();
-            for (name, _) in of.names.iter().zip(&of_targets).filter(|named| named.1.is_some()) {
+            for (name, _) in of
+                .names
+                .iter()
+                .zip(&of_targets)
+                .filter(|named| named.1.is_some())
+            {
                 if !report.morphs.contains(name) {
                     report.morphs.push(name.clone());
                 }
@@ -393,9 +409,7 @@ impl Baking<'_> {
 /// The extent of the joints at rest along the longest axis, metres.
 fn height(target: &NamedTarget<'_>) -> f64 {
     let mut world = Vec::new();
-    target
-        .rest
-        .world_matrices_into(target.skeleton, &mut world);
+    target.rest.world_matrices_into(target.skeleton, &mut world);
     let places = || world.iter().map(|matrix| matrix.translation);
     let low = places().reduce(DVec3::min).unwrap_or_default();
     let high = places().reduce(DVec3::max).unwrap_or_default();

@@ -29,7 +29,7 @@ impl MorphedJoint {
 
 /// Whether a channel drives a morph target: it has its name, alone or after `blend:`; there the names of VRM 0 and VRM 1 are the
 /// same.
-pub fn drives(channel: &str, target: &str) -> bool {
+fn drives(channel: &str, target: &str) -> bool {
     if target.is_empty() {
         return false;
     }
@@ -47,7 +47,10 @@ mod tests {
     fn channels_drive_the_targets_of_their_names() {
         assert!(drives("blend:Smile", "Smile") && drives("Smile", "Smile"));
         assert!(drives("blend:happy", "Joy") && drives("blend:Joy", "happy"));
-        assert!(!drives("Joy", "happy"), "a value of a device is no blend shape");
+        assert!(
+            !drives("Joy", "happy"),
+            "a value of a device is no blend shape"
+        );
         assert!(!drives("blend:", "") && !drives("", "") && !drives("blend:smile", "Smile"));
         let face = MorphedJoint {
             joint: JointId(2),

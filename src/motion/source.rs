@@ -36,14 +36,14 @@ impl MotionSource {
     }
 
     /// Channels that move no body.
-    pub fn without_body(name: impl Into<String>) -> Self {
+    pub fn without_body(name: impl Into<String>, notes: Vec<Note>) -> Self {
         let take = Take {
             rest: Rig::default(),
             times: Vec::new(),
             rotations: Vec::new(),
             places: Vec::new(),
         };
-        Self::of_take(name, take, Vec::new())
+        Self::of_take(name, take, notes)
     }
 
     /// Whether it has a skeleton.

@@ -89,7 +89,10 @@ fn morphs(document: &Document) -> Vec<MorphedJoint> {
     let instances = document.instances().values();
     let morphed = instances.filter_map(|instance| {
         let mesh = document.meshes().get(&instance.mesh)?;
-        let rest = document.rest_pose().morph_weights.get(instance.joint.get())?;
+        let rest = document
+            .rest_pose()
+            .morph_weights
+            .get(instance.joint.get())?;
         let names = mesh.geometry.morphs.iter().map(|morph| morph.name.clone());
         (!rest.is_empty()).then(|| MorphedJoint {
             joint: instance.joint,

@@ -99,8 +99,9 @@ impl RecordingItem {
 
     /// Whether it has rotations or values, which can move a skeleton or morph targets.
     pub fn moves_body(&self) -> bool {
-        let can_move =
-            |recording: &Recording| !(recording.rotations.is_empty() && recording.scalars.is_empty());
+        let can_move = |recording: &Recording| {
+            !(recording.rotations.is_empty() && recording.scalars.is_empty())
+        };
         self.motion.is_some() || self.recording().is_some_and(can_move)
     }
 

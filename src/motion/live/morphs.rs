@@ -104,7 +104,10 @@ mod tests {
             pose.morph_weights[0].clone()
         };
         let found = at(0.425);
-        assert!((found[0] - 0.425).abs() < 1e-6 && found[1] == 0.25, "{found:?}");
+        assert!(
+            (found[0] - 0.425).abs() < 1e-6 && found[1] == 0.25,
+            "{found:?}"
+        );
         assert!((at(0.95)[0] - 0.95).abs() < 1e-6);
         assert!((at(1.1)[0] - 0.95).abs() < 1e-6, "held");
         assert_eq!(at(3.0)[0], 0.0, "faded");
