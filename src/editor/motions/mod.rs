@@ -10,7 +10,7 @@ mod bones;
 mod contacts;
 mod result;
 
-pub use bones::{BonePair, FoundHow};
+pub use bones::{BonePair, FoundHow, PairOf};
 pub use contacts::SHORTEST_CONTACT_SECS;
 
 use super::Editor;
@@ -19,6 +19,7 @@ use super::jobs::EditorJob;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::ClipId;
 use crate::evaluate::{JobError, JobHandle};
+use crate::io::motion_item::is_skeleton;
 use crate::io::motion_source::{ReadMotion, read_motions};
 use crate::motion::by_name::ByNameError;
 use crate::motion::contacts::FeetSecs;
@@ -75,6 +76,16 @@ struct Found {
     roles: [Roles; 2],
     /// Whether the search went by the shape of one of them.
     is_by_structure: bool,
+    swapped: Option<SwappedSides>,
+}
+
+/// Limbs whose left and right bones are swapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SwappedSides {
+    /// 0 for the motion's skeleton, 1 for the character's.
+    which: usize,
+    legs: bool,
+    arms: bool,
 }
 
 /// Motions that are read and adjusted.
@@ -176,6 +187,12 @@ impl AddingMotion {
         self.failure.as_deref()
     }
 
+    /// Whether there is no clip because left and right limbs are swapped ([`Editor::swap_sides`]).
+    pub fn has_swapped_sides(&self) -> bool {
+        let found = self.found.as_ref();
+        self.failure.is_some() && found.is_some_and(|found| found.swapped.is_some())
+    }
+
     /// Whether its settings are hidden.
     pub fn is_hidden(&self) -> bool {
         self.is_hidden
@@ -237,16 +254,24 @@ impl Editor {
         let label = format!("Reading {}", item.name);
         let character = Character::of(&self.document);
         self.read_motion(Some(recording), then, &label, move |_| {
-            let channels = item.content.as_ref().ok().cloned();
-            let known = item.motion.as_ref().and_then(|motion| motion.source.clone());
+            let channels = item.content.as_ref().ok();
+            let channels = channels.filter(|_| !is_skeleton(&item.path)).cloned();
+            let known = item
+                .motion
+                .as_ref()
+                .and_then(|motion| motion.source.clone());
             let from_channels = || {
                 let take = take_of_body(item.recording()?)?;
-                Some(Arc::new(MotionSource::of_take(&*item.name, take, Vec::new())))
+                Some(Arc::new(MotionSource::of_take(
+                    &*item.name,
+                    take,
+                    Vec::new(),
+                )))
             };
             let has_names = |of: &Recording| character.has_names_of(of);
             let by_name = || {
                 let has_names = channels.as_deref().is_some_and(has_names);
-                has_names.then(|| Arc::new(MotionSource::without_body(&*item.name)))
+                has_names.then(|| Arc::new(MotionSource::without_body(&*item.name, Vec::new())))
             };
             let source = known.or_else(from_channels).or_else(by_name);
             let source = source.ok_or_else(|| match &item.content {

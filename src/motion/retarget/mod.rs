@@ -13,12 +13,14 @@
 
 mod bake;
 mod ghost;
+mod hand;
 mod leg;
 mod lock;
 mod mapping;
 mod reference;
 mod report;
 mod settings;
+mod sides;
 mod spine;
 mod target;
 mod travel;

@@ -44,6 +44,13 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> 
     let action = run_ui(ui, &state(adding));
     ui.separator();
     report_ui(ui, adding);
+    if adding.has_swapped_sides() {
+        let swap = ui.button("Swap sides");
+        let about = "Exchange the left and the right bones of these limbs.";
+        if swap.on_hover_text(about).clicked() {
+            editor.swap_sides();
+        }
+    }
     action
 }
 
