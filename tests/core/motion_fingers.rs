@@ -5,7 +5,7 @@ use crate::live_motion::BONES;
 use glam::{DQuat, DVec3};
 use sinew::editor::OpenRequest;
 use sinew::motion::Track;
-use sinew::motion::retarget::{Retarget, RetargetOptions};
+use sinew::motion::retarget::{MotionSettings, Retarget, RetargetOptions};
 use sinew::motion::vmc::take_of_body;
 use sinew::motion::{Recording, Rig};
 use sinew::rig::Character;
@@ -55,7 +55,9 @@ fn fingers_point_as_those_of_the_motion() {
     let h = EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()));
     let character = Character::of(h.editor.document());
     let take = take_of_body(&grip()).unwrap();
-    let roles = character.roles(&take.rest, &Default::default()).unwrap();
+    let roles = character
+        .roles(&take.rest, &MotionSettings::default())
+        .unwrap();
     assert_eq!(roles.each_ref().map(|roles| roles.fingers.len()), [18, 30]);
     let made = Retarget::new(
         &take,

@@ -1,9 +1,9 @@
 //! How hands and fingers at rest are turned to those of a motion's reference pose.
 
 use super::Mapping;
-use super::target::minimal_rotation;
+use super::arc::minimal_rotation;
 use crate::motion::rig::Rig;
-use crate::motion::roles::{Finger, Part, SIDES, Side};
+use crate::motion::roles::{Finger, Part, Role, SIDES, Side};
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::BTreeMap;
 
@@ -56,9 +56,7 @@ pub(super) fn hands(
 /// The axes of a hand, orthonormal: along it to its fingers, and across it from the first to the last; `None` without two fingers
 /// beside the thumb. `which`: 0 for the source's joints, 1 for the target's.
 fn frame_of(mapping: &Mapping, side: Side, which: usize, places: &[DVec3]) -> Option<DMat3> {
-    let hand = *mapping
-        .roles
-        .get(&crate::motion::roles::Role::of(Part::Hand, side))?;
+    let hand = *mapping.roles.get(&Role::of(Part::Hand, side))?;
     let bases = (1..5).filter_map(|finger| {
         let pair = mapping.fingers.get(&Finger::first(side, finger)?)?;
         Some(places[pair[which]])

@@ -11,6 +11,7 @@
 //!
 //! Invariant: a bone keeps its length; only the hips move.
 
+mod arc;
 mod bake;
 mod ghost;
 mod hand;

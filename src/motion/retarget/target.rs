@@ -1,5 +1,6 @@
 //! The poses of a character under a motion.
 
+use super::arc::minimal_rotation;
 use super::hand::hands;
 use super::leg::Leg;
 use super::reference::{choose, left_of, thighs, up_axis, yaw_between};
@@ -17,8 +18,6 @@ use std::collections::BTreeMap;
 
 /// Flat directions shorter than this share of the whole give a foot no heading.
 const FLAT: f64 = 0.2;
-/// Directions whose cosine is below this are opposite.
-const OPPOSITE: f64 = -1.0 + 1e-9;
 
 /// Where a joint's rotation comes from.
 #[derive(Clone, Copy, Debug)]
@@ -435,20 +434,6 @@ fn drives(
 fn target_front(places: &[DVec3], mapping: &Mapping) -> DVec3 {
     let left = thighs(mapping, 1).and_then(|thighs| left_of(places, thighs));
     left.map_or(DVec3::Z, |left| left.cross(DVec3::Y))
-}
-
-/// The smallest rotation from one direction to another, and whether they are opposite: then about an axis across, near to the
-/// front. None for a direction of length 0.
-pub(super) fn minimal_rotation(from: DVec3, to: DVec3, front: DVec3) -> (DQuat, bool) {
-    let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) else {
-        return (DQuat::IDENTITY, false);
-    };
-    if from.dot(to) > OPPOSITE {
-        return (DQuat::from_rotation_arc(from, to), false);
-    }
-    let across = front.reject_from_normalized(from).try_normalize();
-    let across = across.unwrap_or_else(|| from.any_orthonormal_vector());
-    (DQuat::from_axis_angle(across, std::f64::consts::PI), true)
 }
 
 /// The heading of a foot: the rotation about Y from its level direction at rest to the source's at the reference.
