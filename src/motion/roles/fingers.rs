@@ -23,7 +23,7 @@ pub struct Finger {
     /// The hand.
     pub side: Side,
     /// 0 - 4, from the thumb.
-    finger: u8,
+    digit: u8,
     /// 0 - 2, from the wrist.
     segment: u8,
 }
@@ -34,9 +34,9 @@ impl Finger {
         let fingers =
             || (0..WORDS.len() as u8).flat_map(|f| (0..N_SEGMENTS as u8).map(move |s| (f, s)));
         SIDES.into_iter().flat_map(move |side| {
-            fingers().map(move |(finger, segment)| Self {
+            fingers().map(move |(digit, segment)| Self {
                 side,
-                finger,
+                digit,
                 segment,
             })
         })
@@ -44,7 +44,7 @@ impl Finger {
 
     /// The finger, 0 - 4 from the thumb.
     pub fn finger(self) -> usize {
-        usize::from(self.finger)
+        usize::from(self.digit)
     }
 
     /// The bone, 0 - 2 from the wrist.
@@ -60,7 +60,7 @@ impl Finger {
 
     /// Another bone of the same finger.
     pub fn at(self, segment: usize) -> Option<Self> {
-        (segment < N_SEGMENTS).then(|| Self {
+        (segment < N_SEGMENTS).then_some(Self {
             segment: segment as u8,
             ..self
         })
