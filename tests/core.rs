@@ -187,8 +187,12 @@ mod models;
 mod motion_align;
 #[path = "core/motion_bvh.rs"]
 mod motion_bvh;
+#[path = "core/motion_by_name.rs"]
+mod motion_by_name;
 #[path = "core/motion_editor.rs"]
 mod motion_editor;
+#[path = "core/motion_fingers.rs"]
+mod motion_fingers;
 #[path = "core/motion_inputs.rs"]
 mod motion_inputs;
 #[path = "core/motion_recordings.rs"]

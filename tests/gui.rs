@@ -22,6 +22,8 @@ mod constraints;
 mod correctives;
 #[path = "gui/deformation.rs"]
 mod deformation;
+#[path = "gui/dropped.rs"]
+mod dropped;
 #[path = "gui/exporting.rs"]
 mod exporting;
 #[path = "gui/figure.rs"]

@@ -2,6 +2,7 @@
 
 use super::SinewApp;
 use super::dialogs::changed::{Changed, changed_ui};
+use super::dialogs::dropped::{DroppedModel, dropped_ui};
 use super::dialogs::path::{Answer, PathDialog, PathPurpose};
 use super::dialogs::unsaved::{Unsaved, unsaved_ui};
 use super::dialogs::welcome::Chosen;
@@ -11,6 +12,7 @@ use crate::view::commands::Command;
 use crate::view::frame::PanelKind;
 use eframe::egui;
 use egui::ViewportCommand;
+use std::path::PathBuf;
 
 /// An action that would lose unsaved changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +29,7 @@ impl SinewApp {
         self.dialog.is_some()
             || self.range_of_motion.is_some()
             || self.pending.is_some()
+            || self.dropped_model.is_some()
             || self.editor.save_conflict().is_some()
             || !self.recoverable.is_empty()
             || self.welcome.is_some()
@@ -63,13 +66,34 @@ impl SinewApp {
         }
     }
 
-    /// Opens dropped files; an open file dialog closes.
-    pub(super) fn open_dropped(&mut self, request: OpenRequest) {
+    /// Opens a dropped file, or asks whether the clips of a model are to move the open character; an open file dialog closes.
+    pub(super) fn open_dropped(&mut self, path: PathBuf) {
         let asks = self.dialog.as_ref().map(PathDialog::purpose);
         if asks.is_some_and(|purpose| purpose != PathPurpose::Relink) && self.after_save.is_none() {
             self.dialog = None;
         }
-        self.open(request);
+        let is_free = self.dialog.is_none() && self.pending.is_none() && self.after_save.is_none();
+        let has_character = !self.editor.document().skeleton().is_empty();
+        // Under the welcome nobody works on the sample that is open.
+        if is_free && has_character && self.welcome.is_none() && crate::io::may_have_clips(&path) {
+            self.dropped_model = Some(path);
+        } else {
+            self.dropped_model = None;
+            self.open(OpenRequest::Path(path));
+        }
+    }
+
+    /// Asks what a dropped model is for.
+    fn dropped_model_ui(&mut self, ctx: &egui::Context) {
+        let Some(path) = self.dropped_model.take() else {
+            return;
+        };
+        match dropped_ui(ctx, &path) {
+            DroppedModel::Asking => self.dropped_model = Some(path),
+            DroppedModel::Open => self.open(OpenRequest::Path(path)),
+            DroppedModel::AddAsMotion => self.editor.add_motion(&path),
+            DroppedModel::Cancel => {}
+        }
     }
 
     fn perform(&mut self, pending: Pending, ctx: &egui::Context) {
@@ -129,10 +153,7 @@ impl SinewApp {
                             self.open_panel(PanelKind::Individual);
                             self.editor.compare_with_scan(&path);
                         }
-                        Some(PathPurpose::AddRecording) => {
-                            self.open_panel(PanelKind::Clusters);
-                            self.editor.add_recording(&path);
-                        }
+                        Some(PathPurpose::AddRecording) => self.add_recordings(&[path]),
                         Some(PathPurpose::RelinkRecording) => {
                             if let Some(recording) = self.editor.recording_to_relink() {
                                 self.editor.give_up_relinking_recording();
@@ -162,6 +183,7 @@ impl SinewApp {
                 self.weight_range = Some(range);
             }
         }
+        self.dropped_model_ui(ctx);
         self.confirm_ui(ctx);
         self.conflict_ui(ctx);
         let is_free = self.dialog.is_none()

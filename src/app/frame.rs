@@ -2,7 +2,6 @@
 
 use super::confirm::Pending;
 use super::{SinewApp, thumbnails};
-use crate::editor::OpenRequest;
 use crate::sentence::shortened;
 use crate::view::frame::PanelKind;
 use crate::view::keymap::{self, KeyMap};
@@ -60,25 +59,28 @@ impl SinewApp {
             return;
         }
         if model.is_none() && dropped.iter().any(|path| crate::io::is_recording(path)) {
-            self.add_dropped_recordings(&dropped);
+            let mut recordings = dropped;
+            recordings.retain(|path| crate::io::is_recording(path));
+            self.add_recordings(&recordings);
             return;
         }
         if let Some(path) = dropped.into_iter().nth(model.unwrap_or(0)) {
-            self.open_dropped(OpenRequest::Path(path));
+            self.open_dropped(path);
         }
     }
 
-    /// Adds the dropped files of recorded channels to the document, whose control clusters they move.
-    fn add_dropped_recordings(&mut self, dropped: &[PathBuf]) {
-        if !self.editor.document().has_cluster_groups() {
-            self.editor.tell(
-                "A recording moves control clusters. Open a model and mark clusters, or add a group, first.",
-            );
-            return;
+    /// Adds files of recorded channels to the document, and opens the panel that shows them: beside control clusters, which
+    /// they may move, the Clusters panel.
+    pub(super) fn add_recordings(&mut self, paths: &[PathBuf]) {
+        if !self.editor.document().skeleton().is_empty() {
+            let panel = if self.editor.document().has_cluster_groups() {
+                PanelKind::Clusters
+            } else {
+                PanelKind::Motion
+            };
+            self.open_panel(panel);
         }
-        self.open_panel(PanelKind::Clusters);
-        let recordings = dropped.iter();
-        for path in recordings.filter(|path| crate::io::is_recording(path)) {
+        for path in paths {
             self.editor.add_recording(path);
         }
     }

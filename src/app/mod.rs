@@ -177,6 +177,8 @@ pub struct SinewApp {
     manual: Option<Manual>,
     /// The action to run after the question about unsaved changes.
     pending: Option<Pending>,
+    /// The dropped model that may be a motion of the open character.
+    dropped_model: Option<PathBuf>,
     /// The action to run after the pending save.
     after_save: Option<Pending>,
     recoverable: Vec<Recoverable>,
@@ -270,6 +272,7 @@ impl SinewApp {
             shows_about: false,
             manual: None,
             pending: None,
+            dropped_model: None,
             after_save: None,
             recoverable: Vec::new(),
             discarding: None,

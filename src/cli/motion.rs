@@ -27,7 +27,10 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     if let (Some(file), Some(to), true) = (
         &args.file,
         &args.out,
-        args.bvh.is_some() || args.from.is_some() || args.replay.is_some(),
+        args.bvh.is_some()
+            || args.from.is_some()
+            || args.replay.is_some()
+            || !args.streams.0.is_empty(),
     ) {
         return motion_retarget::run(args, file, to, out);
     }
@@ -35,7 +38,7 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         return places(args, file, to);
     }
     Err(Failure::Usage(
-        "motion needs an action: info FILE, --places, --stream with --table or --query, --bvh, --from, --replay or --listen."
+        "motion needs an action: info FILE, --places, --stream with --table, --query or a model and --out, --bvh, --from, --replay or --listen."
             .into(),
     ))
 }

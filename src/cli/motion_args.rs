@@ -15,7 +15,7 @@ pub struct MotionArgs {
     /// Other work.
     #[command(subcommand)]
     pub command: Option<MotionCommand>,
-    /// With --bvh, --from or --replay, the character: a model (.gltf, .glb) or project (.ron). With --places, a BVH
+    /// With --bvh, --from, --replay, or --stream and --out, the character: a model (.gltf, .glb) or project (.ron). With --places, a BVH
     /// file. With --table, a model or project whose rest pose replaces rotations that are missing.
     pub file: Option<PathBuf>,
     /// Write the joint positions of a BVH file at these frames, counted from 0, as an array (frames, joints, 3), in the
@@ -32,7 +32,8 @@ pub struct MotionArgs {
     /// joint, whichever keeps the body connected.
     #[arg(long, value_enum, default_value = "auto")]
     pub positions: PositionsArg,
-    /// The file to write: for --places .npy (float64), for --bvh, --from and --replay .glb, .gltf or .ron.
+    /// The file to write: for --places .npy (float64), for --bvh, --from, --replay and --stream .glb,
+    /// .gltf or .ron.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Retarget the motion of a BVH file to the character, as a clip.
@@ -53,10 +54,10 @@ pub struct MotionArgs {
         help_heading = RETARGET
     )]
     pub from: Option<PathBuf>,
-    /// The same with a log of VMC packets.
+    /// The same with a log of VMC packets, or another recording, as with --stream.
     #[arg(
         long,
-        value_name = "TAKE.vmclog",
+        value_name = "TAKE",
         requires_all = ["file", "out"],
         conflicts_with_all = ["bvh", "from", "table", "places"],
         help_heading = RETARGET
@@ -372,7 +373,8 @@ impl Args for Streams {
                 flag(
                     "stream",
                     "FILE",
-                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it apply to it",
+                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it apply to it. With a model and --out: \
+                     retarget its body, and put its other rotations and values on the joints and morph targets of the same names",
                 )
                 .value_parser(clap::value_parser!(PathBuf)),
             )

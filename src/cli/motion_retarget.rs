@@ -1,17 +1,19 @@
-//! `sinew motion --bvh`, `--from`, `--replay`: a motion on a character, as a clip.
+//! `sinew motion --bvh`, `--from`, `--replay`, `--stream`: a motion on a character, as a clip.
 
 use super::motion_args::{FeetArg, HeadingArg, MapArg, MotionArgs, ReferenceArg, ScaleArg};
 use super::{Failure, load, scene};
 use crate::document::{ClipId, Document, Edit};
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
+use crate::io::channels::read_recording;
 use crate::io::motion_item::motion_of_clip;
 use crate::io::motion_source::read_motion_source;
 use crate::io::{Outputs, project, read_small_text};
-use crate::motion::MotionSource;
 use crate::motion::retarget::{
     BakeOptions, MotionSettings, Reference, RetargetOptions, RetargetReport, RoleSearch, Scale,
 };
 use crate::motion::roles::RoleMap;
+use crate::motion::vmc::take_of_body;
+use crate::motion::{MotionSource, Recording};
 use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
 use serde::Serialize;
@@ -57,7 +59,7 @@ pub(super) fn run(
         )));
     }
     let mut loaded = load::load(file)?;
-    let source = source(args, &mut loaded.outputs)?;
+    let (source, channels) = source(args, &mut loaded.outputs)?;
     let report_to = args.report.as_ref().map(|path| loaded.outputs.claim(path));
     let report_to = report_to.transpose().map_err(Failure::input)?;
     let project_to = is_project.then(|| loaded.outputs.claim_project(to));
@@ -79,9 +81,12 @@ pub(super) fn run(
             _ => Failure::Input(why),
         })?;
     let name = free_name(&document, &source.name);
-    let added = character
-        .add(&take, &roles, &settings, &name, &Task::new())
-        .map_err(Failure::input)?;
+    let task = Task::new();
+    let added = match &channels {
+        Some(channels) => character.add_recorded(&take, channels, &roles, &settings, &name, &task),
+        None => character.add(&take, &roles, &settings, &name, &task),
+    };
+    let added = added.map_err(Failure::input)?;
     let last = document.clips().keys().next_back();
     let id = ClipId(last.map_or(0, |id| id.0.saturating_add(1)));
     let clip = Some(Arc::new(added.baked.clip.clone()));
@@ -114,15 +119,36 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The motion of `--bvh`, `--from` or `--replay`.
-fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSource, Failure> {
-    if let Some(path) = args.bvh.as_ref().or(args.replay.as_ref()) {
+/// A motion, and what is recorded beside its body.
+type Source = (MotionSource, Option<Recording>);
+
+/// The motion of `--bvh`, `--from`, `--replay` or `--stream`.
+fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
+    if let Some(path) = &args.bvh {
         outputs.protect(path, "the motion");
-        return read_motion_source(path, &Task::new()).map_err(Failure::input);
+        let source = read_motion_source(path, &Task::new()).map_err(Failure::input)?;
+        return Ok((source, None));
+    }
+    let stream = match &args.streams.0[..] {
+        [] => None,
+        [stream] if stream.clock.is_none() && stream.events.is_empty() => Some(&stream.path),
+        _ => {
+            return Err(Failure::Usage(
+                "--out makes a clip of one --stream, without --clock and --event.".into(),
+            ));
+        }
+    };
+    if let Some(path) = args
+        .replay
+        .as_ref()
+        .or(stream.filter(|_| args.from.is_none()))
+    {
+        outputs.protect(path, "the motion");
+        return recorded(path);
     }
     let Some(path) = &args.from else {
         return Err(Failure::Usage(
-            "No motion is given: use --bvh, --from or --replay.".into(),
+            "No motion is given: use --bvh, --from, --replay or --stream.".into(),
         ));
     };
     let other = load::load(path)?;
@@ -130,7 +156,19 @@ fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSource, Fail
     outputs.protect_model(&other.document, "the model of the motion");
     let wanted = args.clip.as_deref().unwrap_or("0");
     let clip = scene::find_clip(&other.document, wanted)?;
-    Ok(motion_of_clip(&other.document, clip))
+    Ok((motion_of_clip(&other.document, clip), None))
+}
+
+/// The body of a recording, if it has one, and its channels.
+fn recorded(path: &Path) -> Result<Source, Failure> {
+    let recording = read_recording(path, &Task::new()).map_err(Failure::input)?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let notes = recording.notes.clone();
+    let source = match take_of_body(&recording) {
+        Some(take) => MotionSource::of_take(name, take, notes),
+        None => MotionSource::without_body(name, notes),
+    };
+    Ok((source, Some(recording)))
 }
 
 /// The settings of the arguments, with the pairs of a map file.

@@ -68,7 +68,7 @@ impl Editor {
                     .map_or(DVec3::NAN, |p| p.as_dvec3())
             };
             let metres = tape.length(at)?;
-            let curve = tape.places(at).iter().map(DVec3::as_vec3);
+            let curve = tape.places(at).into_iter().map(DVec3::as_vec3);
             let name = if row.id.is_empty() {
                 self.document.skeleton().label(tape.joint)
             } else {

@@ -15,6 +15,7 @@
 
 pub mod atomic;
 pub mod channels;
+mod clip_peek;
 pub mod gltf;
 pub mod gltf_build;
 pub mod gltf_export;
@@ -40,6 +41,7 @@ pub mod scan_file;
 mod stamp;
 pub mod weights_file;
 
+pub use clip_peek::may_have_clips;
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 pub use motion_item::is_motion;
 pub use obj::read_obj_positions;

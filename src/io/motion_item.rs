@@ -54,9 +54,14 @@ pub fn is_motion(path: &Path) -> bool {
     has_extension(path, &["bvh", "vmclog"])
 }
 
-fn has_extension(path: &Path, known: &[&str]) -> bool {
+pub(super) fn has_extension(path: &Path, known: &[&str]) -> bool {
     let found = path.extension();
     found.is_some_and(|e| known.iter().any(|known| e.eq_ignore_ascii_case(known)))
+}
+
+/// Whether the file holds a skeleton in motion and nothing else: .bvh, .glb or .gltf.
+pub fn is_skeleton(path: &Path) -> bool {
+    is_model(path) || (is_motion(path) && !is_packet_log(path))
 }
 
 fn is_model(path: &Path) -> bool {
@@ -123,7 +128,7 @@ pub fn read_item(
     known: u64,
     task: &Task,
 ) -> Result<RecordingItem, Cancelled> {
-    let moves = is_model(path) || (is_motion(path) && !is_packet_log(path));
+    let moves = is_skeleton(path);
     if !moves && !is_packet_log(path) {
         let mut item = channels::read_item(name, path, known, task)?;
         item.motion = motion.map(|motion| {

@@ -5,7 +5,7 @@ use super::motion_file::read_vmc;
 use super::motion_item::{BodyError, item_of_body, motion_of_clip, read_body};
 use super::open::{is_model, is_project, open_any};
 use crate::cluster::channel::RecordingItem;
-use crate::motion::MotionSource;
+use crate::motion::{MotionSource, Recording};
 use crate::task::Task;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub struct ReadMotion {
     pub source: Arc<MotionSource>,
     /// The file as a recording of a document; `None` for the clips of a project, which is no file of motion.
     pub item: Option<RecordingItem>,
+    /// What is recorded beside the skeleton, or alone, where the skeleton is empty.
+    pub channels: Option<Arc<Recording>>,
 }
 
 /// Reads the motions of a file: .bvh, .vmclog, or all clips of a model or project. There is at least one.
@@ -45,9 +47,14 @@ pub fn read_motions(path: &Path, task: &Task) -> Result<Vec<ReadMotion>, MotionS
         let content = is_packet_log(path).then(|| read_vmc(path, task));
         let content = content.transpose().map_err(BodyError::from)?;
         let content = content.map(|packets| packets.recording());
+        let is_recorded = content.is_some();
         let item = item_of_body(&source.name, path, "", source.clone(), content);
-        let item = Some(item);
-        return Ok(vec![ReadMotion { source, item }]);
+        let channels = item.content.as_ref().ok().filter(|_| is_recorded).cloned();
+        return Ok(vec![ReadMotion {
+            source,
+            channels,
+            item: Some(item),
+        }]);
     }
     let document = open_any(path, task)?.document;
     let clips = document.clips().values().filter(|clip| !clip.preview);
@@ -55,7 +62,11 @@ pub fn read_motions(path: &Path, task: &Task) -> Result<Vec<ReadMotion>, MotionS
         let source = Arc::new(motion_of_clip(&document, clip));
         let name = &source.name;
         let item = is_model(path).then(|| item_of_body(name, path, name, source.clone(), None));
-        ReadMotion { source, item }
+        ReadMotion {
+            source,
+            item,
+            channels: None,
+        }
     });
     let motions: Vec<ReadMotion> = motions.collect();
     if motions.is_empty() {

@@ -136,7 +136,7 @@ pub fn is_obj(path: &Path) -> bool {
 /// Whether `path` has the extension of a file of recorded channels.
 pub fn is_recording(path: &Path) -> bool {
     path.extension().is_some_and(|e| {
-        ["csv", "tsv", "trc"]
+        ["csv", "tsv", "trc", "jsonl", "ndjson"]
             .iter()
             .any(|known| e.eq_ignore_ascii_case(known))
     })

@@ -6,6 +6,7 @@
 //! [`statistics`] says what their numbers are over a range of it. [`stamp_pairs`] aligns two by the moments that both have,
 //! [`correlate`] by channels that show the same motion.
 //! A [`Take`] is a skeleton in motion, of a BVH file or a clip; [`retarget`] puts it on another one by the [`roles`] of both.
+//! [`by_name`] puts channels on the joints and morph targets of their names instead.
 //! [`vmc`] reads packets of live motion, [`live`] shows and keeps it.
 //!
 //! Invariant: a channel gives its samples back at their times, to the bit.
@@ -17,6 +18,7 @@ mod aggregate_lines;
 pub mod align;
 pub mod beyond_limits;
 pub mod bvh;
+pub mod by_name;
 pub mod contacts;
 pub mod correlate;
 pub mod fade;
@@ -24,6 +26,7 @@ pub mod fault;
 mod fourier;
 mod known_bones;
 pub mod live;
+mod morphs;
 mod percentile;
 mod reading;
 mod recording;
@@ -44,6 +47,7 @@ pub mod text;
 pub mod thin;
 pub mod vmc;
 
+pub use morphs::MorphedJoint;
 pub use reading::Reading;
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 pub use recording_summary::{ChannelSummary, RecordingSummary};

@@ -2,6 +2,7 @@
 
 use super::bvh::{Bvh, Positions};
 use super::recording::{Note, Recording, Track};
+use super::rig::Rig;
 use super::take::Take;
 use crate::math::transform::normalize_or_identity;
 use glam::{DQuat, DVec3};
@@ -31,6 +32,25 @@ impl MotionSource {
             name: name.into(),
             notes,
             content: Content::Take(Box::new(take)),
+        }
+    }
+
+    /// Channels that move no body.
+    pub fn without_body(name: impl Into<String>, notes: Vec<Note>) -> Self {
+        let take = Take {
+            rest: Rig::default(),
+            times: Vec::new(),
+            rotations: Vec::new(),
+            places: Vec::new(),
+        };
+        Self::of_take(name, take, notes)
+    }
+
+    /// Whether it has a skeleton.
+    pub fn has_body(&self) -> bool {
+        match &self.content {
+            Content::Bvh(_) => true,
+            Content::Take(take) => !take.rest.is_empty(),
         }
     }
 
@@ -104,7 +124,6 @@ impl Take {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::motion::Rig;
 
     #[test]
     fn joints_become_channels_by_name() {

@@ -2,14 +2,16 @@
 
 use crate::document::Document;
 use crate::finding::{counted, trimmed};
+use crate::motion::by_name::{ByNameError, Named, NamedReport, NamedTarget, bake_by_name};
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::{
-    Baked, Ghost, MotionSettings, Retarget, RetargetError, RetargetReport,
+    Baked, FootLock, Ghost, MotionSettings, Retarget, RetargetError, RetargetReport,
 };
 use crate::motion::roles::Roles;
-use crate::motion::{Rig, Take};
-use crate::sentence::sentence;
-use crate::skeleton::{JointId, Skeleton};
+use crate::motion::vmc::is_of_body;
+use crate::motion::{MorphedJoint, Recording, Rig, Take};
+use crate::sentence::{sentence, shortened};
+use crate::skeleton::{Clip, JointId, Pose, Property, Skeleton};
 use crate::task::{Cancelled, Task};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,6 +22,8 @@ pub struct Character {
     skeleton: Arc<Skeleton>,
     /// At rest.
     pub rig: Rig,
+    rest: Arc<Pose>,
+    morphs: Vec<MorphedJoint>,
 }
 
 /// A motion that was put on a character.
@@ -27,8 +31,12 @@ pub struct Character {
 pub struct AddedMotion {
     /// The clip, its feet and keys.
     pub baked: Baked,
-    /// What was chosen.
+    /// What was chosen; without a body, how many joints are moved.
     pub report: RetargetReport,
+    /// Whether a body was retargeted; otherwise joints follow channels of their names.
+    pub has_body: bool,
+    /// What follows channels of its name.
+    pub named: NamedReport,
     /// n_frames of the motion, seconds.
     pub times: Vec<f64>,
     /// The motion's own skeleton beside the character.
@@ -43,6 +51,9 @@ pub enum AddMotionError {
     /// A pair chosen by hand names a role or a joint that does not exist.
     #[error("{}", sentence(.0))]
     Map(String),
+    /// Channels cannot be put on the joints and morph targets of their names.
+    #[error("{}", sentence(&.0.to_string()))]
+    ByName(ByNameError),
     /// The roles or the settings do not fit.
     #[error("{}", sentence(&.0.to_string()))]
     Retarget(#[from] RetargetError),
@@ -64,6 +75,34 @@ pub fn skinned_joints(document: &Document) -> BTreeSet<usize> {
     joints
 }
 
+impl From<ByNameError> for AddMotionError {
+    fn from(error: ByNameError) -> Self {
+        match error {
+            ByNameError::Cancelled(cancelled) => Self::Cancelled(cancelled),
+            error => Self::ByName(error),
+        }
+    }
+}
+
+/// The joints of a document that draw meshes with morph targets.
+fn morphs(document: &Document) -> Vec<MorphedJoint> {
+    let instances = document.instances().values();
+    let morphed = instances.filter_map(|instance| {
+        let mesh = document.meshes().get(&instance.mesh)?;
+        let rest = document
+            .rest_pose()
+            .morph_weights
+            .get(instance.joint.get())?;
+        let names = mesh.geometry.morphs.iter().map(|morph| morph.name.clone());
+        (!rest.is_empty()).then(|| MorphedJoint {
+            joint: instance.joint,
+            names: names.collect(),
+            rest: rest.clone(),
+        })
+    });
+    morphed.collect()
+}
+
 impl Character {
     /// The skeleton of a document at rest.
     pub fn of(document: &Document) -> Self {
@@ -71,6 +110,8 @@ impl Character {
         let skeleton = document.skeleton().clone();
         Self {
             rig: document.body_rig(|joint| bones.contains(&joint)),
+            rest: document.rest_pose().clone(),
+            morphs: morphs(document),
             skeleton,
         }
     }
@@ -83,6 +124,116 @@ impl Character {
     /// The skeleton.
     pub fn skeleton(&self) -> &Arc<Skeleton> {
         &self.skeleton
+    }
+
+    /// The joints that draw meshes with morph targets.
+    pub fn morphs(&self) -> &[MorphedJoint] {
+        &self.morphs
+    }
+
+    fn named_target(&self) -> NamedTarget<'_> {
+        NamedTarget {
+            skeleton: &self.skeleton,
+            rest: &self.rest,
+            morphs: &self.morphs,
+        }
+    }
+
+    /// Whether a channel of a recording has the name of a joint or of a morph target.
+    pub fn has_names_of(&self, recording: &Recording) -> bool {
+        !Named::new(recording, &self.named_target(), |_, _| true).is_empty()
+    }
+
+    /// Channels of a recording on the joints and morph targets of their names, as a clip of this name.
+    fn add_by_name(
+        &self,
+        recording: &Recording,
+        settings: &MotionSettings,
+        name: &str,
+        task: &Task,
+    ) -> Result<AddedMotion, AddMotionError> {
+        let target = self.named_target();
+        let named = Named::new(recording, &target, |_, _| true);
+        let mut clip = Clip::named(name);
+        let tolerance = settings.bake.tolerance;
+        let report = bake_by_name(recording, &named, &target, &mut clip, tolerance, task)?;
+        let secs = f64::from(clip.end_secs());
+        Ok(AddedMotion {
+            report: RetargetReport {
+                mapped: report.joints.len(),
+                ..RetargetReport::default()
+            },
+            has_body: false,
+            times: vec![0.0, secs],
+            ghost: Ghost::default(),
+            fingerprint: clip.fingerprint(),
+            baked: Baked {
+                clip,
+                feet: FootLock::default(),
+                keys: report.keys,
+            },
+            named: report,
+        })
+    }
+
+    /// A recorded motion on this character, as [`Character::add`]; joints and morph targets beside the body follow the channels of
+    /// their names, and where the channels move no body, all joints do.
+    pub fn add_recorded(
+        &self,
+        take: &Take,
+        recording: &Recording,
+        roles: &[Roles; 2],
+        settings: &MotionSettings,
+        name: &str,
+        task: &Task,
+    ) -> Result<AddedMotion, AddMotionError> {
+        if take.rest.is_empty() {
+            return self.add_by_name(recording, settings, name, task);
+        }
+        match self.add(take, roles, settings, name, task) {
+            Ok(mut added) => {
+                self.add_beside_body(&mut added, recording, settings, task)?;
+                Ok(added)
+            }
+            // A few bones are no body, but may be joints.
+            Err(AddMotionError::Retarget(RetargetError::Source(_)))
+                if self.has_names_of(recording) =>
+            {
+                self.add_by_name(recording, settings, name, task)
+            }
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Adds to a body's clip the channels of its recording that move joints beside the body, and morph targets, by their names.
+    fn add_beside_body(
+        &self,
+        added: &mut AddedMotion,
+        recording: &Recording,
+        settings: &MotionSettings,
+        task: &Task,
+    ) -> Result<(), AddMotionError> {
+        let target = self.named_target();
+        let clip = &mut added.baked.clip;
+        let mut moved: BTreeSet<JointId> = clip.channels.iter().map(|c| c.joint).collect();
+        let mut channels = clip.channels.iter();
+        let hips = channels.find(|c| c.property == Property::Translation);
+        if let Some(hips) = hips.map(|channel| channel.joint) {
+            moved.extend(self.skeleton.ancestors(hips));
+        }
+        let is_free =
+            |name: &str, joint: JointId| !is_of_body(recording, name) && !moved.contains(&joint);
+        let named = Named::new(recording, &target, is_free);
+        if named.is_empty() {
+            return Ok(());
+        }
+        let tolerance = settings.bake.tolerance;
+        let report = bake_by_name(recording, &named, &target, clip, tolerance, task)?;
+        added.baked.keys.keys += report.keys.keys;
+        added.baked.keys.of += report.keys.of;
+        added.fingerprint = clip.fingerprint();
+        added.named = report;
+        Ok(())
     }
 
     /// A motion on this character as a clip of this name, with roles from [`Character::roles`].
@@ -100,6 +251,8 @@ impl Character {
         Ok(AddedMotion {
             ghost: retarget.ghost(),
             times: retarget.times().to_vec(),
+            has_body: true,
+            named: NamedReport::default(),
             report: retarget.report,
             fingerprint: baked.clip.fingerprint(),
             baked,
@@ -120,16 +273,37 @@ impl AddedMotion {
         contacts.map(|of| of.iter().map(|c| [secs(c.first), secs(c.last)]).collect())
     }
 
+    /// What follows channels of its name; `None` for nothing.
+    fn named_line(&self) -> Option<String> {
+        let (joints, morphs) = (&self.named.joints, &self.named.morphs);
+        let parts = [(joints, "bone"), (morphs, "morph target")];
+        let parts = parts.iter().filter(|(names, _)| !names.is_empty());
+        let parts = parts.map(|(names, what)| counted(names.len(), what));
+        let parts: Vec<String> = parts.collect();
+        let verb = match joints.len() + morphs.len() {
+            0 => return None,
+            1 => "follows the channel of its name",
+            _ => "follow the channels of their names",
+        };
+        let names: Vec<&str> = joints.iter().chain(morphs).map(String::as_str).collect();
+        let names = shortened(&names.join(", ")).into_owned();
+        Some(format!("{} {verb}: {names}", parts.join(" and ")))
+    }
+
     /// One line with what was chosen, warnings, one with the feet and one with the keys.
     pub fn lines(&self) -> Vec<String> {
         let report = &self.report;
-        let mut lines = vec![format!(
-            "{} moved, {} up, reference {}, scale {}",
-            counted(report.mapped, "bone"),
-            report.up,
-            report.reference,
-            trimmed(report.scale)
-        )];
+        let mut lines = Vec::new();
+        if self.has_body {
+            lines.push(format!(
+                "{} moved, {} up, reference {}, scale {}",
+                counted(report.mapped, "bone"),
+                report.up,
+                report.reference,
+                trimmed(report.scale)
+            ));
+        }
+        lines.extend(self.named_line());
         lines.extend(report.warnings.iter().cloned());
         let feet = &self.baked.feet;
         let n: usize = feet.contacts.iter().map(Vec::len).sum();

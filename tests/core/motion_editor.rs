@@ -4,7 +4,7 @@ use crate::editing::EditorHarness;
 use glam::DQuat;
 use sinew::document::ClipId;
 use sinew::editor::OpenRequest;
-use sinew::editor::motions::FoundHow;
+use sinew::editor::motions::{FoundHow, PairOf};
 use sinew::motion::retarget::{RoleSearch, Scale, Travel};
 use sinew::motion::roles::{Part, Role, Side};
 use sinew::skeleton::{JointId, Property};
@@ -177,21 +177,21 @@ fn bones_are_matched_by_structure_and_by_hand() {
     settings.search = RoleSearch::Auto;
     h.editor.set_motion_settings(settings);
     h.settle();
-    let head = Role::middle(Part::Head);
+    let head = PairOf::Part(Role::middle(Part::Head));
     let names = h.editor.adding_motion().unwrap().bone_names();
     assert_eq!(names[0].len(), 21);
     let own = h.editor.adding_motion().unwrap().pairs();
-    let own = own.iter().find(|pair| pair.role == head).unwrap().bones[1].clone();
+    let own = own.iter().find(|pair| pair.of == head).unwrap().bones[1].clone();
     h.editor
         .pair_bones(head, [String::new(), own.clone().unwrap_or_default()]);
     h.settle();
     let of = |h: &EditorHarness, role| {
         let pairs = h.editor.adding_motion().unwrap().pairs();
-        pairs.into_iter().find(|pair| pair.role == role).unwrap()
+        pairs.into_iter().find(|pair| pair.of == role).unwrap()
     };
     assert_eq!(of(&h, head).found, FoundHow::Hand);
     assert_eq!(of(&h, head).bones, [None, own]);
-    let thigh = Role::of(Part::Thigh, Side::Left);
+    let thigh = PairOf::Part(Role::of(Part::Thigh, Side::Left));
     assert_eq!(of(&h, thigh).found, FoundHow::Structure, "the others stay");
     h.editor.reset_pairs();
     h.settle();

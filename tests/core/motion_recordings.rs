@@ -224,7 +224,10 @@ fn channels_that_name_no_bone_move_no_body() {
     h.editor.adjust_motion(FIRST);
     h.settle();
     let said = h.last_notice();
-    assert!(said.contains("moves no body"), "{said}");
+    assert!(
+        said.contains("\"emg\" moves nothing: none of its rotations"),
+        "{said}"
+    );
     assert!(h.editor.adding_motion().is_none());
 }
 

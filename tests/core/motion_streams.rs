@@ -21,7 +21,7 @@ fn recording(path: &Path) -> Recording {
 }
 
 /// The flexion of the elbow, degrees, at a common time.
-fn elbow(t: f64) -> f64 {
+pub(crate) fn elbow(t: f64) -> f64 {
     60.0 + 50.0 * (TAU * 0.4 * t).sin() + 8.0 * (TAU * 1.7 * t).sin()
 }
 

@@ -170,8 +170,16 @@ impl Window {
         assert!(!shapes.any(|s| warns(&s.shape)), "two widgets have one id");
     }
 
-    /// Opens `path` by dropping it on the window.
+    /// Opens `path` by dropping it on the window; a model with clips is opened, not added as a motion.
     pub(crate) fn drop_file(&mut self, path: impl Into<PathBuf>) {
+        self.drop_unanswered(path);
+        if self.says("Open this model?") {
+            self.click(Role::Button, "Open");
+        }
+    }
+
+    /// Drops `path` on the window, and leaves the question what a model is for.
+    pub(crate) fn drop_unanswered(&mut self, path: impl Into<PathBuf>) {
         let dropped = Arc::new(Dropped(path.into()));
         self.harness.input_mut().dropped_files.push(dropped);
         self.settle();

@@ -5,6 +5,7 @@
 pub(super) mod about;
 mod browser;
 pub(super) mod changed;
+pub(super) mod dropped;
 pub(super) mod export;
 pub(super) mod manual;
 pub(super) mod path;

@@ -87,7 +87,7 @@ impl PathDialog {
                 "A scan of the person (.obj, .ply), in the pose on screen.".to_owned()
             }
             PathPurpose::AddRecording => {
-                "A table of markers and values over time (.csv, .trc): the first column is the time.".to_owned()
+                "A table of markers and values over time (.csv, .tsv, .trc), whose first column is the time, or JSON lines (.jsonl).".to_owned()
             }
             PathPurpose::RelinkRecording => {
                 let item = editor.recording_to_relink();

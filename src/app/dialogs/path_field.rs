@@ -262,9 +262,10 @@ impl PathField {
             }
             PathUse::Dialog(PathPurpose::ExportTable) => ("Tables", &["csv", "jsonl"]),
             PathUse::Dialog(PathPurpose::Scan) => ("Scans", &["obj", "ply"]),
-            PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
-                ("Recordings", &["csv", "tsv", "trc", "txt"])
-            }
+            PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => (
+                "Recordings",
+                &["csv", "tsv", "trc", "txt", "jsonl", "ndjson"],
+            ),
             PathUse::Dialog(PathPurpose::Save) => ("Sinew project", &["ron"]),
             PathUse::Export => ("glTF", &["glb", "gltf"]),
             PathUse::ExportStaticMesh => ("glTF and Wavefront OBJ", &MODELS),

@@ -129,10 +129,12 @@ impl RecordingItem {
         self.clock == ClockMap::SAME || self.clock == self.first_clock()
     }
 
-    /// Whether it has rotations, which can move a skeleton.
+    /// Whether it has rotations or values, which can move a skeleton or morph targets.
     pub fn moves_body(&self) -> bool {
-        let has_rotations = |recording: &Recording| !recording.rotations.is_empty();
-        self.motion.is_some() || self.recording().is_some_and(has_rotations)
+        let can_move = |recording: &Recording| {
+            !(recording.rotations.is_empty() && recording.scalars.is_empty())
+        };
+        self.motion.is_some() || self.recording().is_some_and(can_move)
     }
 
     /// What it holds; `None` where the file cannot be read.

@@ -54,10 +54,12 @@ impl Editor {
         self.recording_files.active = Some(recording);
     }
 
-    /// Reads a file of recorded channels (CSV or TRC) and adds it, in the background. One that the document has is read again.
+    /// Reads a file of recorded channels (CSV, TRC or JSON lines) and adds it, in the background. One that the document has is read again.
     pub fn add_recording(&mut self, path: &Path) {
-        if self.document.meshes().is_empty() {
-            self.notify("Open a model first: a recording moves its control clusters.");
+        if self.document.skeleton().is_empty() && self.document.meshes().is_empty() {
+            self.notify(
+                "Open a model first: a recording moves its joints or its control clusters.",
+            );
             return;
         }
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

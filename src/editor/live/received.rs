@@ -3,7 +3,7 @@
 use super::settings::LiveKind;
 use crate::io::live::{Listener, Packet};
 use crate::motion::live::{
-    Calibration, FAR_DEGREES, JsonSource, LiveClock, LivePose, LiveSamples, Origin,
+    Calibration, FAR_DEGREES, JsonSource, LiveClock, LiveMorphs, LivePose, LiveSamples, Origin,
 };
 use crate::motion::retarget::MotionSettings;
 use crate::motion::vmc::VmcSource;
@@ -104,6 +104,7 @@ pub struct LiveMotion {
     /// When the newest packet with a value arrived.
     arrived: Option<f64>,
     pose: Option<LivePose>,
+    morphs: LiveMorphs,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
     /// Where the body was first, from which it travels: a pose that is made anew goes on from it.
@@ -131,6 +132,7 @@ impl LiveMotion {
             clock: LiveClock::default(),
             arrived: None,
             pose: None,
+            morphs: LiveMorphs::default(),
             made_for: None,
             origin: Origin::default(),
             calibration: Calibration::default(),
@@ -198,7 +200,7 @@ impl LiveMotion {
 
     /// Whether anything moves the character.
     pub fn moves(&self) -> bool {
-        self.pose.as_ref().is_some_and(LivePose::moves)
+        self.morphs.moves() || self.pose.as_ref().is_some_and(LivePose::moves)
     }
 
     /// Why a body that is received does not move the character.
@@ -458,6 +460,7 @@ impl LiveMotion {
                 self.origin,
             );
             self.pose = Some(found);
+            self.morphs = LiveMorphs::new(character.morphs());
             self.why = why;
             self.made_for = Some((names, skeleton.clone()));
         }
@@ -471,6 +474,7 @@ impl LiveMotion {
             Source::Json(source) => &source.samples,
         };
         live.apply(samples, time, max_gap, skeleton, pose);
-        live.moves()
+        let is_morphed = self.morphs.apply(samples, time, max_gap, pose);
+        live.moves() || is_morphed
     }
 }

@@ -2,13 +2,22 @@
 
 use super::{AddingMotion, Editor};
 use crate::motion::Rig;
-use crate::motion::roles::{Part, Role, RoleMap, SIDES};
+use crate::motion::roles::{Finger, Part, Role, RoleMap, Roles, SIDES, Side};
+
+/// What a pair of bones is in a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairOf {
+    /// A part.
+    Part(Role),
+    /// A bone of a finger.
+    Finger(Finger),
+}
 
 /// A part of the body, the bones that both skeletons have there, and how they were found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BonePair {
     /// The part.
-    pub role: Role,
+    pub of: PairOf,
     /// The names of the motion's bone and of the character's.
     pub bones: [Option<String>; 2],
     /// How they were found.
@@ -28,20 +37,46 @@ pub enum FoundHow {
     Hand,
 }
 
+impl PairOf {
+    /// Its name in maps, as in `l.thigh`.
+    pub fn label(self) -> String {
+        match self {
+            Self::Part(role) => role.label(),
+            Self::Finger(finger) => finger.label(),
+        }
+    }
+
+    fn joint(self, roles: &Roles) -> Option<usize> {
+        match self {
+            Self::Part(role) => roles.joints.get(&role).copied(),
+            Self::Finger(finger) => roles.fingers.get(&finger).copied(),
+        }
+    }
+}
+
 impl AddingMotion {
-    /// The parts of the body in order, from the hips outward; empty before the first run.
+    /// The parts of the body in order, from the hips outward, without fingers; empty before the first run.
     pub fn pairs(&self) -> Vec<BonePair> {
+        self.pairs_of(all_roles().map(PairOf::Part))
+    }
+
+    /// The bones of fingers, the left hand first; empty before the first run.
+    pub fn finger_pairs(&self) -> Vec<BonePair> {
+        self.pairs_of(Finger::all().map(PairOf::Finger))
+    }
+
+    fn pairs_of(&self, all: impl Iterator<Item = PairOf>) -> Vec<BonePair> {
         let Some(found) = &self.found else {
             return Vec::new();
         };
         let names = [&found.names, &self.character.rig.names];
-        let pair = |role: Role| {
+        let pair = |of: PairOf| {
             let bone = |side: usize| {
-                let joint = found.roles[side].joints.get(&role)?;
-                names[side].get(*joint).cloned()
+                let joint = of.joint(&found.roles[side])?;
+                names[side].get(joint).cloned()
             };
             let bones = [bone(0), bone(1)];
-            let how = if self.settings.by_hand.roles.contains_key(&role.label()) {
+            let how = if self.settings.by_hand.roles.contains_key(&of.label()) {
                 FoundHow::Hand
             } else if bones.iter().any(Option::is_none) {
                 FoundHow::Missing
@@ -51,12 +86,12 @@ impl AddingMotion {
                 FoundHow::Names
             };
             BonePair {
-                role,
+                of,
                 bones,
                 found: how,
             }
         };
-        all_roles().map(pair).collect()
+        all.map(pair).collect()
     }
 
     /// The spines, from above the hips to below the neck: the motion's and the character's.
@@ -95,6 +130,14 @@ impl AddingMotion {
     }
 }
 
+fn other_side(side: Side) -> Side {
+    match side {
+        Side::Left => Side::Right,
+        Side::Right => Side::Left,
+        Side::Middle => Side::Middle,
+    }
+}
+
 /// The roles of a body in the order in which they are listed.
 fn all_roles() -> impl Iterator<Item = Role> {
     let middle = [Part::Hips, Part::Neck, Part::Head].map(Role::middle);
@@ -107,12 +150,53 @@ fn all_roles() -> impl Iterator<Item = Role> {
 
 impl Editor {
     /// Gives a part of the body to bones by name, the motion's and the character's; an empty name leaves it out.
-    pub fn pair_bones(&mut self, role: Role, bones: [String; 2]) {
+    pub fn pair_bones(&mut self, of: PairOf, bones: [String; 2]) {
         let Some(mut settings) = self.adding_motion().map(|a| a.settings().clone()) else {
             return;
         };
         let [ours, theirs] = bones;
-        settings.by_hand.roles.insert(role.label(), (ours, theirs));
+        settings.by_hand.roles.insert(of.label(), (ours, theirs));
+        self.set_motion_settings(settings);
+    }
+
+    /// Swaps the left and the right bones of the limbs that are swapped, in the skeleton where they are.
+    pub fn swap_sides(&mut self) {
+        let Some(adding) = self.adding_motion() else {
+            return;
+        };
+        let Some(swapped) = adding.found.as_ref().and_then(|found| found.swapped) else {
+            return;
+        };
+        let is_swapped = |part: Part| {
+            let is_leg = matches!(part, Part::Thigh | Part::Shin | Part::Foot | Part::Toe);
+            part.has_side() && if is_leg { swapped.legs } else { swapped.arms }
+        };
+        let pairs = adding.pairs().into_iter().chain(adding.finger_pairs());
+        let pairs: Vec<BonePair> = pairs.collect();
+        let bone = |of: PairOf, which: usize| {
+            let pair = pairs.iter().find(|pair| pair.of == of);
+            pair.and_then(|pair| pair.bones[which].clone())
+                .unwrap_or_default()
+        };
+        let mut settings = adding.settings().clone();
+        for pair in &pairs {
+            let other = match pair.of {
+                PairOf::Part(role) if is_swapped(role.part) => {
+                    PairOf::Part(Role::of(role.part, other_side(role.side)))
+                }
+                PairOf::Finger(finger) if swapped.arms => {
+                    PairOf::Finger(finger.on(other_side(finger.side)))
+                }
+                _ => continue,
+            };
+            let mut bones = [0, 1].map(|which| bone(pair.of, which));
+            bones[swapped.which] = bone(other, swapped.which);
+            if bones.iter().any(|bone| !bone.is_empty()) {
+                let [ours, theirs] = bones;
+                let roles = &mut settings.by_hand.roles;
+                roles.insert(pair.of.label(), (ours, theirs));
+            }
+        }
         self.set_motion_settings(settings);
     }
 

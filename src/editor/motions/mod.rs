@@ -10,7 +10,7 @@ mod bones;
 mod contacts;
 mod result;
 
-pub use bones::{BonePair, FoundHow};
+pub use bones::{BonePair, FoundHow, PairOf};
 pub use contacts::SHORTEST_CONTACT_SECS;
 
 use super::Editor;
@@ -19,12 +19,14 @@ use super::jobs::EditorJob;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::ClipId;
 use crate::evaluate::{JobError, JobHandle};
+use crate::io::motion_item::is_skeleton;
 use crate::io::motion_source::{ReadMotion, read_motions};
-use crate::motion::MotionSource;
+use crate::motion::by_name::ByNameError;
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::MotionSettings;
 use crate::motion::roles::{RoleMap, Roles};
 use crate::motion::vmc::take_of_body;
+use crate::motion::{MotionSource, Recording};
 use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
 use glam::Vec3;
@@ -74,6 +76,16 @@ struct Found {
     roles: [Roles; 2],
     /// Whether the search went by the shape of one of them.
     is_by_structure: bool,
+    swapped: Option<SwappedSides>,
+}
+
+/// Limbs whose left and right bones are swapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SwappedSides {
+    /// 0 for the motion's skeleton, 1 for the character's.
+    which: usize,
+    legs: bool,
+    arms: bool,
 }
 
 /// Motions that are read and adjusted.
@@ -134,6 +146,11 @@ impl AddingMotion {
         self.chosen
     }
 
+    /// Whether it has a skeleton; otherwise joints follow channels of their names.
+    pub fn has_body(&self) -> bool {
+        self.source().is_some_and(MotionSource::has_body)
+    }
+
     /// Whether it comes from a BVH file, whose position channels have to be interpreted.
     pub fn is_bvh(&self) -> bool {
         self.source().is_some_and(MotionSource::is_bvh)
@@ -168,6 +185,12 @@ impl AddingMotion {
     /// The reason that there is no clip.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
+    }
+
+    /// Whether there is no clip because left and right limbs are swapped ([`Editor::swap_sides`]).
+    pub fn has_swapped_sides(&self) -> bool {
+        let found = self.found.as_ref();
+        self.failure.is_some() && found.is_some_and(|found| found.swapped.is_some())
     }
 
     /// Whether its settings are hidden.
@@ -229,20 +252,37 @@ impl Editor {
             return;
         }
         let label = format!("Reading {}", item.name);
+        let character = Character::of(&self.document);
         self.read_motion(Some(recording), then, &label, move |_| {
-            let known = item.motion.as_ref().and_then(|motion| motion.source.clone());
+            let channels = item.content.as_ref().ok();
+            let channels = channels.filter(|_| !is_skeleton(&item.path)).cloned();
+            let known = item
+                .motion
+                .as_ref()
+                .and_then(|motion| motion.source.clone());
             let from_channels = || {
                 let take = take_of_body(item.recording()?)?;
-                Some(Arc::new(MotionSource::of_take(&*item.name, take, Vec::new())))
+                Some(Arc::new(MotionSource::of_take(
+                    &*item.name,
+                    take,
+                    Vec::new(),
+                )))
             };
-            let source = known.or_else(from_channels).ok_or_else(|| match &item.content {
-                Ok(_) => format!(
-                    "\"{}\" moves no body: none of its rotations is named after a human bone, as Hips or LeftUpperArm",
-                    item.name
-                ),
+            let has_names = |of: &Recording| character.has_names_of(of);
+            let by_name = || {
+                let has_names = channels.as_deref().is_some_and(has_names);
+                has_names.then(|| Arc::new(MotionSource::without_body(&*item.name, Vec::new())))
+            };
+            let source = known.or_else(from_channels).or_else(by_name);
+            let source = source.ok_or_else(|| match &item.content {
+                Ok(_) => format!("\"{}\" moves nothing: {}", item.name, ByNameError::NoNames),
                 Err(why) => why.clone(),
             })?;
-            Ok(vec![ReadMotion { source, item: None }])
+            Ok(vec![ReadMotion {
+                source,
+                item: None,
+                channels,
+            }])
         });
     }
 

@@ -1,14 +1,14 @@
 //! A motion as a clip: one undo step, replaced while it is adjusted.
 
-use super::{AddingMotion, CANCELLED, Editor, Found, NOT_CHANGED, ThenDo};
+use super::{AddingMotion, CANCELLED, Editor, Found, NOT_CHANGED, SwappedSides, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::{ClipId, Edit};
 use crate::editor::clusters::free_recording_name;
 use crate::evaluate::JobError;
 use crate::io::motion_source::ReadMotion;
-use crate::motion::retarget::{BodyMotion, MotionSettings};
-use crate::motion::roles::FoundBy;
-use crate::rig::{AddedMotion, Character};
+use crate::motion::retarget::{BodyMotion, MotionSettings, RetargetError};
+use crate::motion::roles::{FoundBy, RolesFault};
+use crate::rig::{AddMotionError, AddedMotion, Character};
 use crate::task::Task;
 use std::sync::Arc;
 
@@ -25,13 +25,16 @@ pub(super) fn run(
 ) -> Outcome {
     task.step("Retargeting", 0.0)
         .map_err(|cancelled| cancelled.to_string())?;
-    let source = &sources
-        .get(chosen)
-        .ok_or("The motion is not there.")?
-        .source;
+    let read = sources.get(chosen).ok_or("The motion is not there.")?;
+    let source = &read.source;
     let take = source.take(settings.positions);
     let roles = character.roles(&take.rest, settings)?;
-    let added = character.add(&take, &roles, settings, &source.name, task);
+    let added = match &read.channels {
+        Some(channels) => {
+            character.add_recorded(&take, channels, &roles, settings, &source.name, task)
+        }
+        None => character.add(&take, &roles, settings, &source.name, task),
+    };
     task.check().map_err(|cancelled| cancelled.to_string())?;
     let automatic = MotionSettings {
         search: settings.search,
@@ -43,9 +46,23 @@ pub(super) fn run(
         is_by_structure: found_by
             .iter()
             .any(|roles| roles.found_by == FoundBy::Structure),
+        swapped: added.as_ref().err().and_then(swapped),
         roles,
     };
     Ok((found, added.map_err(|why| why.to_string())))
+}
+
+/// The limbs that are swapped.
+fn swapped(why: &AddMotionError) -> Option<SwappedSides> {
+    let (which, fault) = match why {
+        AddMotionError::Retarget(RetargetError::Source(fault)) => (0, fault),
+        AddMotionError::Retarget(RetargetError::Target(fault)) => (1, fault),
+        _ => return None,
+    };
+    match *fault {
+        RolesFault::Swapped { legs, arms } => Some(SwappedSides { which, legs, arms }),
+        _ => None,
+    }
 }
 
 impl Editor {
@@ -229,7 +246,7 @@ impl Editor {
         };
         let before = item.motion.take();
         item.motion = Some(Arc::new(BodyMotion {
-            source: Some(read.source.clone()),
+            source: Some(read.source.clone()).filter(|source| source.has_body()),
             take: before.map_or_else(String::new, |before| before.take.clone()),
             settings: adding.settings.clone(),
             feet: added.feet_secs(),

@@ -9,12 +9,14 @@
 
 mod clock;
 mod json;
+mod morphs;
 mod pose;
 mod samples;
 mod start_pose;
 
 pub use clock::LiveClock;
 pub use json::{JsonCounts, JsonSource};
+pub use morphs::LiveMorphs;
 pub use pose::{Calibration, LivePose, Origin};
 pub use samples::LiveSamples;
 pub use start_pose::FAR_DEGREES;

@@ -364,7 +364,7 @@ fn retarget(
 
 /// The value at a time of samples in any order: interpolated between two that are at most `max_gap` apart, or the newest one for
 /// as long.
-fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -> Option<V> {
+pub(super) fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -> Option<V> {
     let mut before: Option<(f64, V)> = None;
     let mut after: Option<(f64, V)> = None;
     for &(at, value) in samples.iter().rev() {

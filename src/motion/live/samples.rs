@@ -91,6 +91,16 @@ impl LiveSamples {
         names.map(|name| (name.as_str(), self.world.contains(name)))
     }
 
+    /// The names of the numbers.
+    pub fn scalar_names(&self) -> impl Iterator<Item = &str> {
+        self.scalars.keys().map(String::as_str)
+    }
+
+    /// The samples of a number.
+    pub fn scalar(&self, name: &str) -> &[(f64, f64)] {
+        self.scalars.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// The newest position of a name.
     pub fn newest_position(&self, name: &str) -> Option<DVec3> {
         Some(self.positions.get(name)?.last()?.1)

@@ -1,7 +1,7 @@
 //! Which joint of a motion moves which joint of a character.
 
 use crate::motion::rig::Rig;
-use crate::motion::roles::{Part, Role, Roles};
+use crate::motion::roles::{Finger, Part, Role, Roles};
 use std::collections::BTreeMap;
 
 /// Pairs of joints, source and target.
@@ -11,6 +11,8 @@ pub struct Mapping {
     pub roles: BTreeMap<Role, [usize; 2]>,
     /// The spines, from above the hips to below the neck.
     pub spine: [Vec<usize>; 2],
+    /// Bones of fingers.
+    pub fingers: BTreeMap<Finger, [usize; 2]>,
     /// Joints without a role that have the same name.
     pub named: Vec<[usize; 2]>,
 }
@@ -22,6 +24,11 @@ impl Mapping {
             let t = target.1.joints.get(role)?;
             Some((*role, [*s, *t]))
         });
+        let fingers = source.1.fingers.iter().filter_map(|(finger, s)| {
+            let t = target.1.fingers.get(finger)?;
+            Some((*finger, [*s, *t]))
+        });
+        let fingers: BTreeMap<Finger, [usize; 2]> = fingers.collect();
         let count = |rig: &Rig| {
             let mut counts: BTreeMap<String, Vec<usize>> = BTreeMap::new();
             for (joint, name) in rig.names.iter().enumerate() {
@@ -43,11 +50,14 @@ impl Mapping {
             let (&[s], &[t]) = (&ours[..], &theirs.get(&name)?[..]) else {
                 return None;
             };
-            (!source.1.has(s) && !target.1.has(t) && !is_above(t)).then_some([s, t])
+            let is_of_finger = fingers.values().any(|pair| pair[0] == s || pair[1] == t);
+            let is_free = !source.1.has(s) && !target.1.has(t) && !is_of_finger;
+            (is_free && !is_above(t)).then_some([s, t])
         });
         Self {
             roles: pairs.collect(),
             named: named.collect(),
+            fingers: fingers.clone(),
             spine,
         }
     }
@@ -59,7 +69,7 @@ impl Mapping {
 
     /// The number of target joints that are moved.
     pub fn n_mapped(&self) -> usize {
-        self.roles.len() + self.spine[1].len() + self.named.len()
+        self.roles.len() + self.spine[1].len() + self.fingers.len() + self.named.len()
     }
 
     /// The bone of a role: its pair and the pair at its end.

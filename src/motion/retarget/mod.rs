@@ -11,14 +11,17 @@
 //!
 //! Invariant: a bone keeps its length; only the hips move.
 
+mod arc;
 mod bake;
 mod ghost;
+mod hand;
 mod leg;
 mod lock;
 mod mapping;
 mod reference;
 mod report;
 mod settings;
+mod sides;
 mod spine;
 mod target;
 mod travel;

@@ -46,6 +46,7 @@ impl MotionSettings {
                 RoleSearch::Structure => by_structure(rig).unwrap_or_default(),
             };
             rig.known.put_by_hand(rig, &mut roles);
+            roles.find_fingers(rig);
             roles
         };
         let [mut ours, mut theirs] = [find(source), find(target)];

@@ -1,7 +1,10 @@
 //! The poses of a character under a motion.
 
+use super::arc::minimal_rotation;
+use super::hand::hands;
 use super::leg::Leg;
 use super::reference::{choose, left_of, thighs, up_axis, yaw_between};
+use super::sides::check_sides;
 use super::spine::{SpineJoint, blend, spine};
 use super::travel::{Heights, heights, hip_middle, middles};
 use super::{Mapping, RetargetError, RetargetOptions, RetargetReport, Travel};
@@ -15,8 +18,6 @@ use std::collections::BTreeMap;
 
 /// Flat directions shorter than this share of the whole give a foot no heading.
 const FLAT: f64 = 0.2;
-/// Directions whose cosine is below this are opposite.
-const OPPOSITE: f64 = -1.0 + 1e-9;
 
 /// Where a joint's rotation comes from.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +92,8 @@ impl<'a> Retarget<'a> {
         let mut take = take.clone();
         take.turn(up);
         let chosen = choose(&take, target, &mapping, options.reference)?;
+        check_sides(&mapping, 0, take.places(chosen.frame)).map_err(RetargetError::Source)?;
+        check_sides(&mapping, 1, &target.places).map_err(RetargetError::Target)?;
         let yaw = yaw_between(
             left_of(take.places(chosen.frame), ours),
             left_of(&target.places, theirs),
@@ -402,10 +405,13 @@ fn drives(
             aligned.insert(*role, turn);
         }
     }
+    let forearm = |side| aligned.get(&Role::of(Part::Forearm, side)).copied();
+    let hands = hands(places, target, mapping, front, |side| {
+        forearm(side).unwrap_or(DQuat::IDENTITY)
+    });
     for (role, [s, t]) in &mapping.roles {
-        let same = |part| aligned.get(&Role::of(part, role.side)).copied();
         let align = match role.part {
-            Part::Hand => same(Part::Forearm),
+            Part::Hand => hands.hands.get(&role.side).copied().or(forearm(role.side)),
             Part::Foot | Part::Toe => foot_yaw(places, target, mapping, *role),
             _ => aligned.get(role).copied(),
         };
@@ -413,6 +419,10 @@ fn drives(
     }
     for joint in spine(source, target, mapping) {
         drives[joint.target] = Some(Drive::Spine(joint));
+    }
+    for (finger, [s, t]) in &mapping.fingers {
+        let align = hands.fingers.get(finger).copied();
+        drives[*t] = Some(Drive::Joint(*s, align.unwrap_or(DQuat::IDENTITY)));
     }
     for [s, t] in &mapping.named {
         drives[*t] = Some(Drive::Joint(*s, DQuat::IDENTITY));
@@ -424,20 +434,6 @@ fn drives(
 fn target_front(places: &[DVec3], mapping: &Mapping) -> DVec3 {
     let left = thighs(mapping, 1).and_then(|thighs| left_of(places, thighs));
     left.map_or(DVec3::Z, |left| left.cross(DVec3::Y))
-}
-
-/// The smallest rotation from one direction to another, and whether they are opposite: then about an axis across, near to the
-/// front. None for a direction of length 0.
-fn minimal_rotation(from: DVec3, to: DVec3, front: DVec3) -> (DQuat, bool) {
-    let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) else {
-        return (DQuat::IDENTITY, false);
-    };
-    if from.dot(to) > OPPOSITE {
-        return (DQuat::from_rotation_arc(from, to), false);
-    }
-    let across = front.reject_from_normalized(from).try_normalize();
-    let across = across.unwrap_or_else(|| from.any_orthonormal_vector());
-    (DQuat::from_axis_angle(across, std::f64::consts::PI), true)
 }
 
 /// The heading of a foot: the rotation about Y from its level direction at rest to the source's at the reference.
@@ -483,12 +479,15 @@ fn stretched(take: &Take) -> Option<String> {
 fn report(take: &Take, target: &Rig, mapping: &Mapping) -> RetargetReport {
     let names = |[s, t]: [usize; 2]| [take.rest.names[s].clone(), target.names[t].clone()];
     let of = |rig: &Rig, joints: &[usize]| joints.iter().map(|j| rig.names[*j].clone()).collect();
+    let fingers = mapping.fingers.iter();
+    let fingers = fingers.map(|(finger, pair)| (finger.label(), names(*pair)));
     RetargetReport {
         mapped: mapping.n_mapped(),
         roles: mapping
             .roles
             .iter()
             .map(|(role, pair)| (role.label(), names(*pair)))
+            .chain(fingers)
             .collect(),
         spine: [
             of(&take.rest, &mapping.spine[0]),

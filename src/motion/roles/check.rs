@@ -26,6 +26,14 @@ pub enum RolesFault {
         /// Its roles.
         roles: [Role; 2],
     },
+    /// The left joints of limbs are where the body's right is.
+    #[error("the left and the right {} are swapped: swap their sides", limbs(*.legs, *.arms))]
+    Swapped {
+        /// Whether the legs are.
+        legs: bool,
+        /// Whether the arms are.
+        arms: bool,
+    },
     /// A joint is not below the one of the part before it.
     #[error("\"{child}\" is not below \"{parent}\": map {} to a joint of the same limb", .role.label())]
     NotBelow {
@@ -36,6 +44,14 @@ pub enum RolesFault {
         /// The joint that should be above.
         parent: String,
     },
+}
+
+fn limbs(legs: bool, arms: bool) -> &'static str {
+    match (legs, arms) {
+        (true, true) => "legs and arms",
+        (true, false) => "legs",
+        (false, _) => "arms",
+    }
 }
 
 /// An error that names what keeps roles from being a body: hips and both legs, at least a part of each arm, each joint below

@@ -2,20 +2,12 @@
 //!
 //! Known bones - those of the file's own map, then those set by hand - come before what names and structure say.
 
+use super::fingers::finger_of;
 use super::human_bone::Place;
 use super::{FoundBy, Part, Role, Roles, check_roles};
 use crate::motion::known_bones::{HumanBone, KnownBones};
 use crate::motion::rig::Rig;
 use std::collections::BTreeMap;
-
-/// Words of the fingers in names, in lower case.
-const WORDS: [&[&str]; 5] = [
-    &["thumb"],
-    &["index"],
-    &["middle"],
-    &["ring"],
-    &["little", "pinky"],
-];
 
 /// How a bone of the map was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +52,7 @@ impl KnownBones {
     }
 
     /// The roles of the file's map, if they make a body.
-    fn of_file(&self, rig: &Rig) -> Option<Roles> {
+    pub(super) fn of_file(&self, rig: &Rig) -> Option<Roles> {
         let mut roles = Roles {
             found_by: FoundBy::Hand,
             ..Roles::default()
@@ -202,29 +194,6 @@ impl Humanoid {
         let required = HumanBone::all().filter(|bone| bone.is_required());
         required.filter(|&bone| self.joint(bone).is_none())
     }
-}
-
-/// The joints of a finger below a hand by their names, from the wrist on: at most three.
-fn finger_of(rig: &Rig, hand: usize, finger: usize) -> Vec<usize> {
-    let is_of_finger = |joint: &usize| {
-        let name = rig.names[*joint].to_lowercase();
-        // The other bones of a palm are no part of their fingers.
-        let is_palm = finger != 0 && name.contains("metacarp");
-        let is_end = ["end", "tip", "nub"].iter().any(|end| name.ends_with(end));
-        let is_named = WORDS[finger].iter().any(|word| name.contains(word));
-        is_named && !is_palm && !is_end && rig.is_bone[*joint] && rig.is_below(*joint, hand)
-    };
-    let mut joints: Vec<usize> = (0..rig.len()).filter(is_of_finger).collect();
-    joints.sort_by_key(|&joint| (rig.depth(joint), joint));
-    // One chain: what is not below the first is another part.
-    let mut chain: Vec<usize> = Vec::new();
-    for joint in joints {
-        if chain.last().is_none_or(|&above| rig.is_below(joint, above)) {
-            chain.push(joint);
-        }
-    }
-    chain.truncate(3);
-    chain
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Roles by hand, as a file.
 
-use super::{FoundBy, Role, Roles};
+use super::{Finger, FoundBy, Role, Roles};
 use crate::motion::rig::Rig;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,10 +31,16 @@ impl RoleMap {
         target: &mut Roles,
     ) -> Result<(), String> {
         for (label, (ours, theirs)) in &self.roles {
+            if let Some(finger) = Finger::of_label(label) {
+                set_finger(rigs[0], source, finger, ours, "the motion")?;
+                set_finger(rigs[1], target, finger, theirs, "the character")?;
+                continue;
+            }
             let role = Role::of_label(label).ok_or_else(|| {
                 format!(
                     "\"{label}\" is not a role; roles are hips, neck, head, and with l. or r. in \
-                    front clavicle, upperarm, forearm, hand, thigh, shin, foot, toe"
+                    front clavicle, upperarm, forearm, hand, thigh, shin, foot, toe, and thumb1 to thumb3, index1 to \
+                    index3, middle, ring, little"
                 )
             })?;
             set(rigs[0], source, role, ours, "the motion")?;
@@ -65,7 +71,27 @@ fn set(rig: &Rig, roles: &mut Roles, role: Role, name: &str, whose: &str) -> Res
     // What was guessed for this joint gives way to what is said.
     roles.joints.retain(|_, other| *other != joint);
     roles.spine.retain(|other| *other != joint);
+    roles.fingers.retain(|_, other| *other != joint);
     roles.joints.insert(role, joint);
+    Ok(())
+}
+
+fn set_finger(
+    rig: &Rig,
+    roles: &mut Roles,
+    finger: Finger,
+    name: &str,
+    whose: &str,
+) -> Result<(), String> {
+    if name.is_empty() {
+        roles.fingers.remove(&finger);
+        return Ok(());
+    }
+    let joint = find(rig, name, whose)?;
+    roles.joints.retain(|_, other| *other != joint);
+    roles.spine.retain(|other| *other != joint);
+    roles.fingers.retain(|_, other| *other != joint);
+    roles.fingers.insert(finger, joint);
     Ok(())
 }
 

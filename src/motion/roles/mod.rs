@@ -6,6 +6,7 @@
 //! Invariant: a joint has at most one role.
 
 mod check;
+mod fingers;
 mod human_bone;
 mod humanoid;
 mod map_file;
@@ -15,6 +16,7 @@ mod words;
 
 pub use super::known_bones::{HumanBone, KnownBones};
 pub use check::{RolesFault, check_roles};
+pub use fingers::Finger;
 pub use humanoid::{HumanFound, Humanoid};
 pub use map_file::RoleMap;
 pub use names::by_names;
@@ -91,6 +93,8 @@ pub struct Roles {
     pub joints: BTreeMap<Role, usize>,
     /// From above the hips to below the neck.
     pub spine: Vec<usize>,
+    /// The joints of the bones of fingers that were found.
+    pub fingers: BTreeMap<Finger, usize>,
     /// How they were found.
     pub found_by: FoundBy,
 }
@@ -214,7 +218,12 @@ impl Roles {
         self.joints.get(&Role::of(part, side)).copied()
     }
 
-    /// The number of joints that have a role.
+    /// Finds the fingers below the hands: those that are known, else those that names say.
+    pub fn find_fingers(&mut self, rig: &Rig) {
+        fingers::add_fingers(rig, self);
+    }
+
+    /// The number of joints that have a role, without fingers.
     pub fn len(&self) -> usize {
         self.joints.len() + self.spine.len()
     }
@@ -224,7 +233,7 @@ impl Roles {
         self.len() == 0
     }
 
-    /// Whether a joint has a role.
+    /// Whether a joint has a role, without fingers.
     pub fn has(&self, joint: usize) -> bool {
         self.spine.contains(&joint) || self.joints.values().any(|j| *j == joint)
     }
@@ -232,7 +241,9 @@ impl Roles {
 
 /// The roles of a skeleton: those that are known, else by its names, or where those make no body by its structure.
 pub fn find_roles(rig: &Rig) -> Roles {
-    rig.known.applied(rig, guessed(rig))
+    let mut roles = rig.known.applied(rig, guessed(rig));
+    roles.find_fingers(rig);
+    roles
 }
 
 fn guessed(rig: &Rig) -> Roles {

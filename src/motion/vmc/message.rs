@@ -130,7 +130,7 @@ pub(super) fn read(message: &OscMessage) -> Result<Message, NoEffect> {
 }
 
 /// The name in VRM 1 of a blend shape of VRM 0.
-fn of_vrm1(name: &str) -> &str {
+pub(crate) fn of_vrm1(name: &str) -> &str {
     match name {
         "Joy" => "happy",
         "Angry" => "angry",

@@ -131,6 +131,12 @@ pub fn length_fault(recording: &Recording) -> Option<String> {
     })
 }
 
+/// Whether a rotation of a recording is one of the body that [`take_of_body`] finds, or of what carries it.
+pub fn is_of_body(recording: &Recording, rotation: &str) -> bool {
+    let is_bone = BONES.iter().any(|bone| bone.name == rotation);
+    rotation == ROOT || (is_bone && !recording.world_rotations.contains(rotation))
+}
+
 /// The motion of the body, 60 frames a second from 0: gaps interpolated, and in long ones held and faded to a T-pose.
 /// A bone of unknown length gets that of an average adult. A [`ROOT`] carries it from where it is first. `None` unless a rotation
 /// is named after a humanoid bone, and where there is a [`length_fault`].

@@ -135,7 +135,6 @@ impl Command {
             | Self::PromoteAnchors
             | Self::AddMuscle
             | Self::AddDriver
-            | Self::AddRecording
             | Self::SuggestClusters
             | Self::ReduceSamples
             | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),

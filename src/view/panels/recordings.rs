@@ -14,8 +14,8 @@ use crate::finding::trimmed;
 use crate::motion::RecordingSummary;
 use crate::view::commands::Command;
 use crate::view::theme;
-use egui::{DragValue, Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
-use egui_material_icons::icons;
+use egui::{Button, DragValue, Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+use egui_material_icons::{MaterialIcon, icons};
 
 /// The list of recordings in a panel.
 #[derive(Default)]
@@ -26,27 +26,33 @@ pub(super) struct RecordingList {
 }
 
 impl RecordingList {
-    /// Draws the recordings, and what the active one holds. `command` adds one; `empty` is said where there is none.
+    /// Draws the recordings, and what the active one holds. `adding`: the commands that add one, with their icons; `empty` is
+    /// said where there is none.
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
         editor: &mut Editor,
-        (command, empty): (Command, &str),
+        (adding, empty): (&[(Command, MaterialIcon)], &str),
         commands: &mut Vec<Command>,
     ) {
         heading_ui(ui, "Recordings", "");
         let recordings = editor.document().recordings().clone();
         if recordings.is_empty() {
             dim_ui(ui, empty);
-            let button = ui.button(command.label());
-            if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
-                commands.push(command);
-            }
+            ui.horizontal_wrapped(|ui| {
+                for &(command, _) in adding {
+                    let is_enabled = command.is_enabled(editor);
+                    let button = ui.add_enabled(is_enabled, Button::new(command.label()));
+                    if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                        commands.push(command);
+                    }
+                }
+            });
             return;
         }
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing = Vec2::splat(2.0);
-            commands.extend(buttons_ui(ui, editor, &[(command, icons::ICON_ADD)]));
+            commands.extend(buttons_ui(ui, editor, adding));
             let Some(active) = editor.active_recording() else {
                 return;
             };
@@ -65,7 +71,7 @@ impl RecordingList {
             if icon_ui(ui, icons::ICON_TABLE_VIEW, command.label(), &about, true) {
                 commands.push(command);
             }
-            let about = "Retarget the skeleton of the active recording to the character as a clip, or open the settings of that clip.";
+            let about = "Retarget the body of the active recording to the character as a clip, or open the settings of that clip. Rotations and values that are no body's move the bones and morph targets of the same names.";
             let moves = recordings.get(&active).is_some_and(|item| item.moves_body());
             if icon_ui(ui, icons::ICON_DIRECTIONS_WALK, "Adjust motion", about, moves) {
                 editor.adjust_motion(active);

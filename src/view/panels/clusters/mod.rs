@@ -36,9 +36,10 @@ use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{Button, Label, RichText, ScrollArea, Ui};
+use egui_material_icons::icons;
 
 /// What a recording is for, where there is none.
-const NO_RECORDINGS: &str = "A recording holds markers and values over time: a CSV or TRC file. It can place and displace clusters, and be \
+const NO_RECORDINGS: &str = "A recording holds markers and values over time: a CSV, TRC or JSON lines file. It can place and displace clusters, and be \
                              read by drivers. Drop the file on the window, or choose it.";
 
 /// The Clusters panel and its state between frames.
@@ -121,8 +122,9 @@ impl ClustersPanel {
                 ui.separator();
                 ui.push_id("data", |ui| self.data_ui(ui, editor));
                 kept::kept_ui(ui, editor);
-                let add = (Command::AddRecording, NO_RECORDINGS);
-                self.recordings.show_ui(ui, editor, add, &mut commands);
+                let adding = [(Command::AddRecording, icons::ICON_ADD)];
+                let adding = (adding.as_slice(), NO_RECORDINGS);
+                self.recordings.show_ui(ui, editor, adding, &mut commands);
                 ui.separator();
                 self.patches_ui(ui, editor, &mut commands);
                 ui.separator();

@@ -12,6 +12,7 @@ use super::recordings::RecordingList;
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use egui::{Rect, Ui};
+use egui_material_icons::icons;
 
 /// From this width on its parts stand side by side, points.
 const WIDE: f32 = 1040.0;
@@ -25,8 +26,8 @@ const FIGURES: f32 = 216.0;
 const GAP: f32 = 16.0;
 
 /// What a recording is for, where there is none.
-const NO_RECORDINGS: &str = "Live motion that you record is listed here. Adjust motion retargets it to the character as a clip. A motion of a file \
-                             becomes a recording too: drop a BVH file on the window.";
+const NO_RECORDINGS: &str = "Live motion that you record is listed here. Adjust motion retargets it to the character as a clip. An imported motion is \
+                             listed here too: drop a BVH file on the window. So are recordings of devices: drop a CSV, TRC or JSON lines file.";
 
 /// The Motion panel and its state between frames.
 #[derive(Default)]
@@ -42,7 +43,11 @@ impl MotionPanel {
         if room.width() < 60.0 || room.height() < 24.0 {
             return commands;
         }
-        let add = (Command::AddMotion, NO_RECORDINGS);
+        let adding = [
+            (Command::AddMotion, icons::ICON_ADD),
+            (Command::AddRecording, icons::ICON_ADD_CHART),
+        ];
+        let add = (adding.as_slice(), NO_RECORDINGS);
         let is_live = editor.live().is_some();
         if room.width() < WIDE {
             scroll_ui(ui, "motion", |ui| {

@@ -16,6 +16,16 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> 
     let adding = editor.adding_motion()?;
     let mut settings = adding.settings().clone();
     let (is_bvh, mut ghost) = (adding.is_bvh(), adding.shows_ghost());
+    if !adding.has_body() {
+        // Joints follow channels of their names: there is nothing to map.
+        tolerance_ui(ui, &mut settings);
+        editor.set_motion_settings(settings);
+        let adding = editor.adding_motion()?;
+        let action = run_ui(ui, &state(adding));
+        ui.separator();
+        report_ui(ui, adding);
+        return action;
+    }
     fields_ui(ui, &mut settings);
     ui.horizontal(|ui| {
         ui.checkbox(&mut settings.bake.locks_feet, "Lock feet")
@@ -34,6 +44,13 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> 
     let action = run_ui(ui, &state(adding));
     ui.separator();
     report_ui(ui, adding);
+    if adding.has_swapped_sides() {
+        let swap = ui.button("Swap sides");
+        let about = "Exchange the left and the right bones of these limbs.";
+        if swap.on_hover_text(about).clicked() {
+            editor.swap_sides();
+        }
+    }
     action
 }
 
@@ -108,6 +125,10 @@ fn advanced_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
             combo_ui(ui, "Positions", &mut settings.positions, &options);
         });
     }
+    tolerance_ui(ui, settings);
+}
+
+fn tolerance_ui(ui: &mut Ui, settings: &mut MotionSettings) {
     let about = "The largest error of a joint when keyframes are removed, in percent of the character's height. 0 keeps all keyframes.";
     row_ui(ui, "Tolerance", about, |ui| {
         let mut percent = settings.bake.tolerance * 100.0;

@@ -2,7 +2,7 @@
 
 use super::rows::{about_ui, combo_ui, row_ui};
 use crate::editor::Editor;
-use crate::editor::motions::{BonePair, FoundHow};
+use crate::editor::motions::{BonePair, FoundHow, PairOf};
 use crate::motion::retarget::RoleSearch;
 use crate::motion::roles::{Part, Role as BodyRole, Side};
 use crate::view::panels::bone_list::{bone_combo, bone_list_ui};
@@ -31,6 +31,7 @@ pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
         combo_ui(ui, "Match bones", &mut settings.search, &options);
     });
     let (pairs, spines, names) = (adding.pairs(), adding.spines(), adding.bone_names());
+    let fingers = adding.finger_pairs();
     editor.set_motion_settings(settings);
     if pairs.is_empty() {
         return;
@@ -50,20 +51,16 @@ pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
         .default_open(n_missing > 0)
         .show_unindented(ui, |ui| {
             about_ui(ui, "Choose the bones of a part where the match is wrong.");
-            Grid::new("motion bones")
-                .num_columns(4)
-                .spacing([6.0, 2.0])
-                .show(ui, |ui| {
-                    for title in ["", "Part", "Motion", "Character"] {
-                        ui.label(RichText::new(title).color(theme::palette(ui).text_dim));
-                    }
-                    ui.end_row();
-                    for pair in &pairs {
-                        if let Some(bones) = pair_ui(ui, pair, &names) {
-                            chosen = Some((pair.role, bones));
-                        }
-                        ui.end_row();
-                    }
+            chosen = pairs_ui(ui, "motion bones", &pairs, &names);
+            let n_fingers = fingers
+                .iter()
+                .filter(|pair| pair.found != FoundHow::Missing)
+                .count();
+            CollapsingHeader::new(format!("Fingers ({n_fingers} matched)"))
+                .id_salt("motion fingers")
+                .show_unindented(ui, |ui| {
+                    let of_finger = pairs_ui(ui, "motion fingers", &fingers, &names);
+                    chosen = chosen.take().or(of_finger);
                 });
             let joined = |names: &[String]| match names {
                 [] => NONE.to_owned(),
@@ -74,7 +71,8 @@ pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
                 ui,
                 &format!("Spine: {} to {}.", joined(ours), joined(theirs)),
             );
-            if pairs.iter().any(|pair| pair.found == FoundHow::Hand) {
+            let mut all = pairs.iter().chain(&fingers);
+            if all.any(|pair| pair.found == FoundHow::Hand) {
                 let reset = ui.button("Reset matches");
                 if reset
                     .on_hover_text("Discard the bones chosen by hand.")
@@ -85,15 +83,42 @@ pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
                 }
             }
         });
-    if let Some((role, bones)) = chosen {
-        editor.pair_bones(role, bones);
+    if let Some((of, bones)) = chosen {
+        editor.pair_bones(of, bones);
     }
+}
+
+/// Draws the rows of pairs. Returns a new choice.
+fn pairs_ui(
+    ui: &mut Ui,
+    id: &str,
+    pairs: &[BonePair],
+    names: &[Vec<String>; 2],
+) -> Option<(PairOf, [String; 2])> {
+    let mut chosen = None;
+    let grid = Grid::new(id).num_columns(4).spacing([6.0, 2.0]);
+    grid.show(ui, |ui| {
+        for title in ["", "Part", "Motion", "Character"] {
+            ui.label(RichText::new(title).color(theme::palette(ui).text_dim));
+        }
+        ui.end_row();
+        for pair in pairs {
+            if let Some(bones) = pair_ui(ui, pair, names) {
+                chosen = Some((pair.of, bones));
+            }
+            ui.end_row();
+        }
+    });
+    chosen
 }
 
 /// Whether a pair is missing that a body needs.
 fn is_needed(pair: &BonePair) -> bool {
+    let PairOf::Part(role) = pair.of else {
+        return false;
+    };
     let is_optional = matches!(
-        pair.role.part,
+        role.part,
         Part::Neck | Part::Head | Part::Clavicle | Part::Toe | Part::Hand | Part::Forearm
     );
     pair.found == FoundHow::Missing && !is_optional
@@ -116,7 +141,10 @@ fn pair_ui(ui: &mut Ui, pair: &BonePair, names: &[Vec<String>; 2]) -> Option<[St
             "Not matched: this part of the character does not follow the motion.",
         ),
     };
-    let label = part_label(pair.role);
+    let label = match pair.of {
+        PairOf::Part(role) => part_label(role),
+        PairOf::Finger(finger) => finger.title(),
+    };
     let mark = ui.label(icon.rich_text().size(14.0).color(colour));
     mark.on_hover_text(about)
         .widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{label}. {about}")));
@@ -126,7 +154,7 @@ fn pair_ui(ui: &mut Ui, pair: &BonePair, names: &[Vec<String>; 2]) -> Option<[St
     for (side, whose) in ["motion", "character"].into_iter().enumerate() {
         let bone = &mut bones[side];
         let shown = if bone.is_empty() { NONE } else { bone.as_str() };
-        let combo = bone_combo(("motion bone", pair.role.label(), side))
+        let combo = bone_combo(("motion bone", pair.of.label(), side))
             .width(BONE)
             .truncate()
             .selected_text(shown)

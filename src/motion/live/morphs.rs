@@ -1,0 +1,116 @@
+//! Live values on the morph targets of their names.
+
+use super::pose::sample;
+use super::samples::LiveSamples;
+use crate::motion::fade::{Fade, Guard};
+use crate::motion::morphs::MorphedJoint;
+use crate::skeleton::Pose;
+use std::collections::BTreeMap;
+
+/// A channel, and the targets that it drives: slots of joints and places among their targets.
+#[derive(Clone, Debug)]
+struct Driven {
+    targets: Vec<(usize, usize)>,
+    guard: Guard<f64>,
+}
+
+/// The morph targets of a character under live motion.
+#[derive(Clone, Debug, Default)]
+pub struct LiveMorphs {
+    joints: Vec<MorphedJoint>,
+    /// By channel, all that were seen.
+    channels: BTreeMap<String, Driven>,
+}
+
+impl LiveMorphs {
+    /// For the morph targets of a character.
+    pub fn new(joints: &[MorphedJoint]) -> Self {
+        Self {
+            joints: joints.to_vec(),
+            channels: BTreeMap::new(),
+        }
+    }
+
+    /// Whether any channel moves a target.
+    pub fn moves(&self) -> bool {
+        let mut channels = self.channels.values();
+        channels.any(|driven| !driven.targets.is_empty())
+    }
+
+    /// Writes the weights at a time of the sender, seconds, over a rest pose. Samples farther apart than `max_gap` seconds are
+    /// not interpolated. Returns whether any channel moves a target.
+    pub fn apply(
+        &mut self,
+        samples: &LiveSamples,
+        time: f64,
+        max_gap: f64,
+        pose: &mut Pose,
+    ) -> bool {
+        if self.joints.is_empty() {
+            return false;
+        }
+        for name in samples.scalar_names() {
+            if self.channels.contains_key(name) {
+                continue;
+            }
+            let joints = self.joints.iter();
+            let targets = joints
+                .flat_map(|of| of.driven_by(name).map(|target| (of.joint.get(), target)))
+                .collect();
+            let guard = Guard::new(Fade::default());
+            let driven = Driven { targets, guard };
+            self.channels.insert(name.to_owned(), driven);
+        }
+        for (name, driven) in &mut self.channels {
+            if driven.targets.is_empty() {
+                continue;
+            }
+            let value = sample(samples.scalar(name), time, max_gap);
+            let shown = driven.guard.next(time, value).value;
+            for (slot, target) in &driven.targets {
+                let weights = pose.morph_weights.get_mut(*slot);
+                if let Some(weight) = weights.and_then(|weights| weights.get_mut(*target)) {
+                    *weight = shown as f32;
+                }
+            }
+        }
+        self.moves()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::{Joint, JointId, Skeleton};
+
+    #[test]
+    fn a_blend_value_moves_its_target_and_fades() {
+        let joints = [MorphedJoint {
+            joint: JointId(0),
+            names: vec!["Joy".into(), "other".into()],
+            rest: vec![0.0, 0.25],
+        }];
+        let mut live = LiveMorphs::new(&joints);
+        let mut samples = LiveSamples::default();
+        for i in 0..20 {
+            samples.push_scalar("blend:happy", 0.05 * f64::from(i), 0.05 * f64::from(i));
+            samples.push_scalar("emg", 0.05 * f64::from(i), 9.0);
+        }
+        let mut at = |time: f64| {
+            let skeleton = Skeleton::new(vec![Joint::default()]).unwrap();
+            let mut pose = Pose::rest(&skeleton);
+            pose.morph_weights[0].clone_from(&joints[0].rest);
+            assert!(live.apply(&samples, time, 0.1, &mut pose));
+            pose.morph_weights[0].clone()
+        };
+        let found = at(0.425);
+        assert!(
+            (found[0] - 0.425).abs() < 1e-6 && found[1] == 0.25,
+            "{found:?}"
+        );
+        assert!((at(0.95)[0] - 0.95).abs() < 1e-6);
+        assert!((at(1.1)[0] - 0.95).abs() < 1e-6, "held");
+        assert_eq!(at(3.0)[0], 0.0, "faded");
+        assert!(!LiveMorphs::new(&[]).moves());
+    }
+}
