@@ -2,7 +2,7 @@
 
 use crate::window::Window;
 use egui::{Modifiers, PointerButton, Role};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{BodyChoice, StackChoice};
 use sinew::document::{Individual, Person};
