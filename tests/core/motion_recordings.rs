@@ -61,6 +61,56 @@ fn kept() -> RecordingItem {
 }
 
 #[test]
+fn a_kept_recording_that_cannot_be_read_is_saved_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut h = character();
+    let add = Edit::Recording {
+        id: FIRST,
+        recording: Some(Arc::new(kept())),
+    };
+    h.editor.apply(add, "Record motion").unwrap();
+    h.settle();
+    drop(reopened(&mut h, folder.path()));
+    // As if another version had written what this one cannot read.
+    let path = folder.path().join("project.ron");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let at = text.find("n_bytes").unwrap();
+    let digits = at + text[at..].find(|c: char| c.is_ascii_digit()).unwrap();
+    let end = digits + text[digits..].find(|c: char| !c.is_ascii_digit()).unwrap();
+    let damaged = format!("{}7{}", &text[..digits], &text[end..]);
+    std::fs::write(&path, &damaged).unwrap();
+    let mut again = EditorHarness::on(OpenRequest::Path(path.clone()));
+    let found = item(&again);
+    assert!(found.content.is_err() && found.is_kept(), "{found:?}");
+    // It survives a change and two saves.
+    for _ in 0..2 {
+        let mut renamed = RecordingItem::clone(&item(&again));
+        renamed.name.push('!');
+        let edit = Edit::Recording {
+            id: FIRST,
+            recording: Some(Arc::new(renamed)),
+        };
+        again.editor.apply(edit, "Rename").unwrap();
+        again.settle();
+        again = reopened(&mut again, folder.path());
+    }
+    assert_eq!(item(&again).name, "Take 1!!");
+    let saved = std::fs::read_to_string(&path).unwrap();
+    let block = |text: &str| {
+        let from = text.find("n_bytes").unwrap();
+        let from = from + text[from..].find("data").unwrap();
+        text[from..from + 200].to_owned()
+    };
+    assert_eq!(block(&saved), block(&damaged));
+    let number = saved.find("n_bytes").unwrap();
+    assert!(
+        saved[number..number + 12].contains('7'),
+        "{}",
+        &saved[number..number + 12]
+    );
+}
+
+#[test]
 fn a_motion_stays_with_its_file_and_settings() {
     let folder = tempfile::tempdir().unwrap();
     let walker = folder.path().join("walker.bvh");

@@ -37,6 +37,17 @@ pub struct RecordingItem {
     pub stamps: Vec<Event>,
     /// The skeleton that it moves and what became of it; `None` for channels alone.
     pub motion: Option<Arc<BodyMotion>>,
+    /// What a project keeps of live motion, where this program cannot read it: it is written back as it is.
+    pub unread: Option<Arc<UnreadBlock>>,
+}
+
+/// A text, compressed, that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadBlock {
+    /// The length of the text.
+    pub n_bytes: usize,
+    /// The text, compressed and encoded.
+    pub data: String,
 }
 
 /// A recording as a clip plays it.
@@ -89,6 +100,7 @@ impl RecordingItem {
             clock: ClockMap::SAME,
             stamps: Vec::new(),
             motion: None,
+            unread: None,
         }
     }
 

@@ -18,7 +18,7 @@ pub use crate::motion::{
 };
 pub use axis_map::{AxisMap, SignedAxis};
 pub use binding::{Binding, BindingError, BindingKind, ScalarDirection, check_bindings};
-pub use item::{Played, RecordingId, RecordingItem, Recordings};
+pub use item::{Played, RecordingId, RecordingItem, Recordings, UnreadBlock};
 pub use jumps::{Jump, find_jumps};
 
 pub use similarity::{Similarity, SimilarityError, SimilarityFit, fit_similarity};

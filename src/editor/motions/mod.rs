@@ -25,7 +25,7 @@ use crate::motion::by_name::ByNameError;
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::MotionSettings;
 use crate::motion::roles::{RoleMap, Roles};
-use crate::motion::vmc::take_of_body;
+use crate::motion::vmc::{length_fault, take_of_body};
 use crate::motion::{MotionSource, Recording};
 use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
@@ -268,6 +268,11 @@ impl Editor {
                     Vec::new(),
                 )))
             };
+            if known.is_none()
+                && let Some(why) = item.recording().and_then(length_fault)
+            {
+                return Err(format!("\"{}\" moves nothing: {why}", item.name));
+            }
             let has_names = |of: &Recording| character.has_names_of(of);
             let by_name = || {
                 let has_names = channels.as_deref().is_some_and(has_names);

@@ -1,6 +1,7 @@
 //! Recordings as the project format has them, and how those of skeletons move the character.
 
 use super::types::{MotionPositions, MotionTravel, RoleSearch, is_default};
+use crate::cluster::channel::UnreadBlock;
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::{self, BakeOptions, BodyMotion, MotionSettings, RetargetOptions};
 use crate::motion::roles::RoleMap;
@@ -40,6 +41,24 @@ pub(super) struct KeptBlock {
     /// The length of the text.
     pub(super) n_bytes: usize,
     pub(super) data: String,
+}
+
+impl From<&UnreadBlock> for KeptBlock {
+    fn from(block: &UnreadBlock) -> Self {
+        Self {
+            n_bytes: block.n_bytes,
+            data: block.data.clone(),
+        }
+    }
+}
+
+impl From<&KeptBlock> for UnreadBlock {
+    fn from(block: &KeptBlock) -> Self {
+        Self {
+            n_bytes: block.n_bytes,
+            data: block.data.clone(),
+        }
+    }
 }
 
 /// How a recording of a skeleton is retargeted to the character. What is omitted is as it is by default.

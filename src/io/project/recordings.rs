@@ -5,7 +5,7 @@ use super::{ProjectError, block, paths};
 use crate::cluster::channel::{Event, Recording, RecordingId, RecordingItem};
 use crate::document::{Document, Edit};
 use crate::finding::{Finding, Place};
-use crate::io::channels::{MAX_FILE_BYTES, built_in_item};
+use crate::io::channels::built_in_item;
 use crate::io::motion_item::read_item;
 use crate::motion::MotionSource;
 use crate::motion::align::ClockMap;
@@ -34,11 +34,12 @@ pub(super) fn collect(
             },
             fingerprint: format!("{:016x}", item.fingerprint),
             kept: match item.recording().filter(|_| item.is_kept()) {
+                // What this program could not read stays as it was.
+                None => item.unread.as_deref().map(KeptBlock::from),
                 Some(recording) => Some(keep(recording).map_err(|why| ProjectError::Damaged {
                     place: format!("recording \"{}\"", item.name),
                     why,
                 })?),
-                None => None,
             },
             clock: (item.clock != ClockMap::SAME).then_some((item.clock.a, item.clock.b)),
             stamps: item
@@ -52,6 +53,9 @@ pub(super) fn collect(
     document.recordings().iter().map(entry).collect()
 }
 
+/// The longest text of a kept recording, bytes: half an hour of all bones of a body.
+const MAX_KEPT_BYTES: usize = 1 << 30;
+
 /// A recording as JSON lines, compressed.
 fn keep(recording: &Recording) -> Result<KeptBlock, String> {
     let mut lines = Vec::new();
@@ -64,7 +68,7 @@ fn keep(recording: &Recording) -> Result<KeptBlock, String> {
 
 /// What [`keep`] made a block of.
 fn kept(block: &KeptBlock, task: &Task) -> Result<Recording, String> {
-    if block.n_bytes as u64 > MAX_FILE_BYTES {
+    if block.n_bytes > MAX_KEPT_BYTES {
         return Err("it is too long".into());
     }
     let bytes = block::from_text(&block.data, block.n_bytes)?;
@@ -124,6 +128,9 @@ pub(super) fn restore(
                 task.check()?;
                 let content = content.map_err(|why| format!("what the project keeps of it: {why}"));
                 let mut item = RecordingItem::new(entry.title, "", known, content);
+                if item.content.is_err() {
+                    item.unread = Some(Arc::new(block.into()));
+                }
                 let take = item.recording().and_then(take_of_body);
                 let source = take.map(|take| MotionSource::of_take(&*item.name, take, Vec::new()));
                 item.motion = motion.map(|motion| {
