@@ -24,13 +24,21 @@ pub fn may_have_clips(path: &Path) -> bool {
     if !is_binary && !has_extension(path, &["gltf"]) {
         return false;
     }
+    // A pipe would never end.
+    let is_file = path.metadata().is_ok_and(|about| about.is_file());
+    if !is_file {
+        return false;
+    }
     let Ok(mut file) = File::open(path) else {
         return false;
     };
     let length = if is_binary {
         // The header of the file and that of its first chunk, which is the description.
         let mut head = [0_u8; 20];
-        if file.read_exact(&mut head).is_err() || !head.starts_with(b"glTF") {
+        if file.read_exact(&mut head).is_err()
+            || !head.starts_with(b"glTF")
+            || !head.ends_with(b"JSON")
+        {
             return false;
         }
         u64::from(u32::from_le_bytes([head[12], head[13], head[14], head[15]]))

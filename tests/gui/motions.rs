@@ -175,7 +175,7 @@ fn fold(window: &mut Window, label: &str) {
 }
 
 /// A load and the angle of a knee at 50 Hz, the one `late` seconds after the other's clock.
-fn devices(folder: &std::path::Path) -> [std::path::PathBuf; 2] {
+pub(crate) fn devices(folder: &std::path::Path) -> [std::path::PathBuf; 2] {
     [("imu", "knee", 0.0), ("plate", "load", -0.4)].map(|(name, channel, late)| {
         let rows = (0..600).map(|i| {
             let t = f64::from(i) * 0.02;

@@ -309,6 +309,30 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
                     let editor = window.harness.state_mut().editor_mut();
                     editor.add_recording(&levels);
                 }
+                Command::FindClaps
+                | Command::AlignByStamps
+                | Command::SuggestOffset
+                | Command::ApplyOffset => {
+                    let folder = tempfile::tempdir().unwrap();
+                    for path in crate::motions::devices(folder.path()) {
+                        let editor = window.harness.state_mut().editor_mut();
+                        editor.add_recording(&path);
+                        window.settle();
+                    }
+                    let editor = window.harness.state_mut().editor_mut();
+                    let both: Vec<_> = editor.document().recordings().keys().copied().collect();
+                    for &id in &both {
+                        editor.add_stamp_at(id, 1.0, "clap");
+                    }
+                    let [reference, active] = both[both.len() - 2..] else {
+                        unreachable!("two were added");
+                    };
+                    editor.choose_recording(active);
+                    editor.set_alignment_reference(reference);
+                    if command == Command::ApplyOffset {
+                        editor.suggest_offset();
+                    }
+                }
                 Command::EditRig(RigKind::PoseAsRest) => {
                     window.harness.state_mut().editor_mut().set_time(0.4);
                 }

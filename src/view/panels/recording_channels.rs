@@ -95,8 +95,9 @@ impl RecordingChannels {
             self.scrolled = active;
         }
         let time = editor.playback().time_secs;
+        // Rows touch; the list counts on the spacing around it.
+        let spacing = std::mem::take(&mut ui.spacing_mut().item_spacing.y);
         area.show_rows(ui, ROW, rows.len(), |ui, range| {
-            ui.spacing_mut().item_spacing.y = 0.0;
             for row in &rows[range] {
                 match *row {
                     Row::Head(id) => self.head_ui(ui, editor, (id, &recordings[&id])),
@@ -110,6 +111,7 @@ impl RecordingChannels {
                 }
             }
         });
+        ui.spacing_mut().item_spacing.y = spacing;
         self.asked_ui(ui, editor);
     }
 
