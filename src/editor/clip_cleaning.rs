@@ -41,7 +41,7 @@ impl Editor {
         let needs_range = matches!(cleaning, ClipCleaning::FillGap | ClipCleaning::Trim);
         let Some(range) = chosen.or((!needs_range).then(|| [clip.start_secs(), clip.end_secs()]))
         else {
-            self.notify("Set a loop range around it first: Set loop start, Set loop end.");
+            self.notify("Set the loop range first: Set loop start, Set loop end.");
             return;
         };
         let selected = &self.document.session().selected_joints;
@@ -53,7 +53,7 @@ impl Editor {
             ClipCleaning::BlendEnd => clip.with_blended_end(wants, range, BLEND_SECS),
         };
         if cleaned == *clip {
-            self.notify("No keyframe changes there.");
+            self.notify("No keyframes changed.");
             return;
         }
         let pairs = clip.channels.iter().zip(&cleaned.channels);

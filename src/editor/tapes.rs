@@ -4,6 +4,7 @@ use super::Editor;
 use crate::deform::BodyChoice;
 use crate::document::Person;
 use crate::evaluate::ViewId;
+use crate::skeleton::JointId;
 use glam::{DVec3, Vec3};
 
 /// A girth on the body in a view.
@@ -11,8 +12,8 @@ use glam::{DVec3, Vec3};
 pub struct ShownTape {
     /// The row of the table, from 0.
     pub row: usize,
-    /// Whether it is that of the other side.
-    pub mirrored: bool,
+    /// The bone: a row for both sides has two tapes.
+    pub joint: JointId,
     /// The label of the row, else the bone.
     pub name: String,
     /// Where on the bone: 0 at its head, 1 at its tail.
@@ -78,7 +79,7 @@ impl Editor {
             let digits = if row.unit.metres() >= 1.0 { 3 } else { 1 };
             Some(ShownTape {
                 row: tape.row,
-                mirrored: tape.mirrored,
+                joint: tape.joint,
                 name,
                 at: tape.at,
                 length: format!("{value:.digits$} {}", row.unit.label()),

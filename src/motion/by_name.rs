@@ -13,6 +13,7 @@ use super::sampling::Sampling;
 use super::series::Channel as Series;
 use super::signal::Signal;
 use super::thin::{angle_between, thin};
+use crate::math::Worse;
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Pose, Property, Skeleton};
 use crate::task::{Cancelled, Task};
@@ -322,7 +323,7 @@ impl Baking<'_> {
             exact.world_matrices_into(skeleton, &mut of_exact);
             thinned.world_matrices_into(skeleton, &mut of_thinned);
             for (a, b) in of_exact.iter().zip(&of_thinned) {
-                worst = worst.max(a.translation.distance(b.translation));
+                worst = worst.worse(a.translation.distance(b.translation));
             }
         }
         Ok(worst)

@@ -77,6 +77,10 @@ impl Channel {
                 0.5
             };
             let (a, b) = (of(k - 1, part), of(k + 1, part));
+            // What is constant stays so to the bit: normalising a rotation would round it.
+            if a == b && *value == *a {
+                return;
+            }
             if self.property == Property::Rotation && !self.is_spline() {
                 let between = slerp_shortest(quaternion(a), quaternion(b), share);
                 let own = quaternion(value);
@@ -280,6 +284,8 @@ mod tests {
         let spike = line(Interpolation::Linear, &[(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)]);
         assert_eq!(x(&spike.smoothed(ALL, [0.0, 2.0], 1), 1.0), 0.5);
         assert_eq!(x(&spike.smoothed(ALL, [0.0, 2.0], 2), 1.0), 0.25);
+        let still = turns(&[(0.0, 0.7), (1.0, 0.7), (2.5, 0.7)]);
+        assert_eq!(still.smoothed(ALL, [0.0, 2.5], 2), still);
         // Outside of the range, on other joints, and constant channels: as they are.
         assert_eq!(spike.smoothed(ALL, [1.5, 2.0], 1), spike);
         assert_eq!(

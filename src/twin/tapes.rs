@@ -14,8 +14,6 @@ use glam::{DMat3, DVec3};
 pub struct Tape {
     /// The row of the table, from 0.
     pub row: usize,
-    /// Whether it is that of the other side.
-    pub mirrored: bool,
     /// The bone.
     pub joint: JointId,
     /// Where on the bone: 0 at its head, 1 at its tail.
@@ -42,7 +40,6 @@ impl Tape {
         let curve = target.sleeve.as_ref()?.curve(points, cut)?;
         Some(Self {
             row: target.row,
-            mirrored: target.mirrored,
             tail: axes.inverse() * (line.tail - line.head),
             joint: *target.joints.first()?,
             at: target.at,

@@ -201,6 +201,7 @@ fn girths_are_tapes_on_the_body_that_move_along_their_bone() {
     let tapes = h.editor.tapes_in(ViewId::OWN, 5);
     assert_eq!(h.editor.tapes_in(ViewId::OWN, 6), [], "no longer");
     assert_eq!(tapes.len(), 2, "one a side");
+    assert_ne!(tapes[0].joint, tapes[1].joint);
     for tape in &tapes {
         assert_eq!((tape.row, tape.at), (girth, 0.5));
         // The person's girth, on the body at rest.

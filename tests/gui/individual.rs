@@ -87,6 +87,19 @@ fn a_tape_is_dragged_along_its_bone() {
 }
 
 #[test]
+fn a_girth_of_both_sides_has_two_tapes() {
+    let mut window = Window::sized("mannequin.glb", [1500.0, 900.0], 1.0);
+    window.find_and_run(Command::TogglePanel(PanelKind::Individual));
+    window.settle();
+    window.click(Role::Button, "Add girth");
+    window.settle();
+    // Widgets of one id would be one node.
+    let tapes = window.harness.query_all_by_label_contains("Tape of ");
+    assert_eq!(tapes.count(), 2);
+    window.picture("tapes-of-both-sides");
+}
+
+#[test]
 fn measurements_are_added_fitted_shown_and_undone() {
     let mut window = Window::sized("arm.glb", [1500.0, 900.0], 1.0);
     window.find_and_run(Command::TogglePanel(PanelKind::Individual));

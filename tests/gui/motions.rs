@@ -3,7 +3,7 @@
 use crate::clusters::undo_label;
 use crate::window::Window;
 use egui::{Key, Modifiers, PointerButton, Role, Vec2};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::motion::retarget::Travel;
 use sinew::view::commands::Command;
 use sinew::view::frame::Workspace;
@@ -208,6 +208,27 @@ fn the_channels_of_all_recordings_are_listed_and_folded() {
     fold(&mut window, "Channels of imu");
     assert!(!window.says("knee: ") && window.says("load: "));
     fold(&mut window, "Channels of imu");
+    // The statistics of a channel are read in the background.
+    let mut rows = window.harness.query_all_by_label_contains("knee: ");
+    let row = rows.next().expect("a channel in sight");
+    let label = row.accesskit_node().label().expect("a name");
+    drop(rows);
+    window.click(Role::ListBoxOption, &label);
+    window.settle();
+    window.picture("recordings-listed");
+    assert!(window.says("Max 1.9"));
+    press(&mut window, "Suggest offset");
+    window.settle();
+    assert!(window.says("Offset +0.400 s, correlation 1.00"));
+    press(&mut window, "Apply suggested offset");
+    window.settle();
+    assert_eq!(undo_label(&window), "Apply suggested offset \u{b7} plate");
+    let recordings = window.editor().document().recordings();
+    let clock = recordings.values().next_back().expect("two").clock;
+    assert!((clock.b - 0.4).abs() < 0.01, "{clock:?}");
+    window.picture("recordings-aligned");
+    window.find_and_run(Command::Undo);
+    window.settle();
     // What cannot be done says why.
     let editor = window.editor();
     let why = Command::AlignByStamps

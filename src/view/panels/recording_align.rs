@@ -17,7 +17,7 @@ pub(super) fn align_ui(
 ) {
     heading_ui(ui, "Align recordings", "");
     let about = "The channel in which claps are found, and which is compared with that of the reference. Rotations and markers are compared by their speed.";
-    channel_ui(ui, editor, ("Own channel", about), id);
+    channel_ui(ui, editor, ("Channel", about), id);
     if let Some(reference) = editor.alignment_reference() {
         reference_ui(ui, editor, id, reference);
         let about = "The channel of the reference that shows the same motion.";

@@ -85,6 +85,8 @@ impl RecordingChannels {
         let mut area = ScrollArea::vertical()
             .id_salt("channels")
             .max_height(height)
+            // The panel scrolls where it is lower.
+            .min_scrolled_height(height)
             .auto_shrink([false, true]);
         if has_heads && self.scrolled != active {
             // The recording that becomes active is shown.

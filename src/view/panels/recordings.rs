@@ -7,7 +7,7 @@ use super::recording_align::align_ui;
 use super::recording_channels::RecordingChannels;
 use super::recording_contacts::ContactRows;
 use super::recording_moments::RecordingMoments;
-use crate::cluster::channel::{Recording, RecordingId, RecordingItem};
+use crate::cluster::channel::{Recording, RecordingId, RecordingItem, Recordings};
 use crate::editor::Editor;
 use crate::editor::clusters::TABLE_RATES;
 use crate::finding::trimmed;
@@ -16,6 +16,9 @@ use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{Button, DragValue, Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 use egui_material_icons::{MaterialIcon, icons};
+
+/// From this width on, what can be changed of a recording stands beside the list, points.
+const WIDE: f32 = 640.0;
 
 /// The list of recordings in a panel.
 #[derive(Default)]
@@ -81,12 +84,35 @@ impl RecordingList {
                 editor.remove_recording(active);
             }
         });
-        for (&id, item) in recordings.iter() {
+        if ui.available_width() < WIDE {
+            self.list_ui(ui, editor, &recordings);
+            self.active_ui(ui, editor, &recordings, commands);
+        } else {
+            ui.columns(2, |columns| {
+                self.list_ui(&mut columns[0], editor, &recordings);
+                self.active_ui(&mut columns[1], editor, &recordings, commands);
+            });
+        }
+    }
+
+    /// Draws the recordings with their channels.
+    fn list_ui(&mut self, ui: &mut Ui, editor: &mut Editor, recordings: &Recordings) {
+        for (&id, item) in recordings {
             let summary = editor.recording_summary(id).cloned();
             row_ui(ui, editor, (id, item), summary.as_deref());
         }
         table_options_ui(ui, editor, recordings.len());
-        self.channels.show_ui(ui, editor, &recordings);
+        self.channels.show_ui(ui, editor, recordings);
+    }
+
+    /// Draws what can be changed of the active recording.
+    fn active_ui(
+        &mut self,
+        ui: &mut Ui,
+        editor: &mut Editor,
+        recordings: &Recordings,
+        commands: &mut Vec<Command>,
+    ) {
         let active = editor.active_recording();
         if let Some((id, item)) = active.and_then(|id| Some((id, recordings.get(&id)?))) {
             match &item.content {

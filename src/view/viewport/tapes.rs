@@ -6,6 +6,7 @@ use super::panes::Pane;
 use super::pose::{pos, px, screen};
 use crate::editor::Editor;
 use crate::editor::tapes::ShownTape;
+use crate::skeleton::JointId;
 use crate::tools::Screen;
 use crate::view::chord::take_escape;
 use crate::view::theme;
@@ -27,7 +28,7 @@ const STEP: f64 = 0.01;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TapeDrag {
     row: usize,
-    mirrored: bool,
+    joint: JointId,
     /// From the fraction under the pointer to that of the tape.
     offset: f64,
     /// Where it is now.
@@ -87,7 +88,7 @@ impl Viewport {
         );
         let id = ui
             .scope_id()
-            .with(("tape", pane.index, tape.row, tape.mirrored));
+            .with(("tape", pane.index, tape.row, tape.joint));
         let area = Rect::from_center_size(handle, Vec2::splat(2.0 * GRAB));
         let response = ui.interact(area, id, Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
@@ -97,7 +98,7 @@ impl Viewport {
         {
             self.tape_drag = Some(TapeDrag {
                 row: tape.row,
-                mirrored: tape.mirrored,
+                joint: tape.joint,
                 offset: tape.at - from,
                 at: tape.at,
             });
@@ -167,7 +168,7 @@ impl Viewport {
 }
 
 fn is_of(drag: TapeDrag, tape: &ShownTape) -> bool {
-    drag.row == tape.row && drag.mirrored == tape.mirrored
+    drag.row == tape.row && drag.joint == tape.joint
 }
 
 /// The step of an arrow key towards the tail, or back.

@@ -71,18 +71,23 @@ impl MotionPanel {
             left += width + GAP;
             rect
         };
-        let (first, second) = (column(LISTENING), column(CONTROLS));
+        let first = column(LISTENING);
+        // Who has recordings needs their room more than the first steps.
+        let has_second = is_live || editor.document().recordings().is_empty();
+        let second = if has_second { column(CONTROLS) } else { first };
         let third = if is_live { column(FIGURES) } else { second };
         scroll_ui(&mut part(ui, "listening", first), "listening", |ui| {
             listening::listening_ui(ui, editor, &mut commands);
         });
-        scroll_ui(&mut part(ui, "controls", second), "controls", |ui| {
-            if is_live {
-                controls::controls_ui(ui, editor, &mut commands);
-            } else {
-                listening::empty_ui(ui, editor);
-            }
-        });
+        if has_second {
+            scroll_ui(&mut part(ui, "controls", second), "controls", |ui| {
+                if is_live {
+                    controls::controls_ui(ui, editor, &mut commands);
+                } else {
+                    listening::empty_ui(ui, editor);
+                }
+            });
+        }
         if is_live {
             scroll_ui(&mut part(ui, "figures", third), "figures", |ui| {
                 figures::figures_ui(ui, editor);
