@@ -4,6 +4,7 @@ use super::SinewApp;
 use super::dialogs::changed::{Changed, changed_ui};
 use super::dialogs::dropped::{DroppedModel, dropped_ui};
 use super::dialogs::path::{Answer, PathDialog, PathPurpose};
+use super::dialogs::unfinished::{Unfinished, unfinished_ui};
 use super::dialogs::unsaved::{Unsaved, unsaved_ui};
 use super::dialogs::welcome::Chosen;
 use super::dialogs::{about, recovery};
@@ -23,12 +24,22 @@ pub(super) enum Pending {
     Close,
 }
 
+/// How a window closes whose export is not written yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// The artist is asked.
+    Asking,
+    /// Once the file is written.
+    WhenDone,
+}
+
 impl SinewApp {
     /// Whether a dialog or an overlay takes the keys.
     pub(super) fn is_modal(&self) -> bool {
         self.dialog.is_some()
             || self.range_of_motion.is_some()
             || self.pending.is_some()
+            || self.closing == Some(Closing::Asking)
             || self.dropped_model.is_some()
             || self.editor.save_conflict().is_some()
             || !self.recoverable.is_empty()
@@ -103,9 +114,61 @@ impl SinewApp {
                 self.editor.open(request);
             }
             Pending::Show => self.editor.show_waiting_model(),
-            Pending::Close => {
-                self.close_confirmed = true;
-                ctx.send_viewport_cmd(ViewportCommand::Close);
+            Pending::Close if self.editor.unwritten_export().is_some() => {
+                self.closing = Some(Closing::Asking);
+            }
+            Pending::Close => self.close(ctx),
+        }
+    }
+
+    fn close(&mut self, ctx: &egui::Context) {
+        self.close_confirmed = true;
+        ctx.send_viewport_cmd(ViewportCommand::Close);
+    }
+
+    /// Answers a press of the window's close button: what would be lost is asked about first.
+    pub(super) fn close_requested(&mut self, ctx: &egui::Context) {
+        if self.close_confirmed {
+            return;
+        }
+        if self.would_lose_work() {
+            self.pending = Some(Pending::Close);
+        } else if self.editor.unwritten_export().is_some() {
+            self.closing = Some(Closing::Asking);
+        } else {
+            return;
+        }
+        ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+    }
+
+    /// Asks about an export that is not written yet, and closes the window that waited for it.
+    fn closing_ui(&mut self, ctx: &egui::Context) {
+        let Some(closing) = self.closing else {
+            return;
+        };
+        let unwritten = self.editor.unwritten_export();
+        match (closing, unwritten) {
+            // Written meanwhile.
+            (Closing::Asking, None) => self.closing = None,
+            (Closing::WhenDone, Some(_)) => {}
+            (Closing::WhenDone, None) => {
+                self.closing = None;
+                if self.would_lose_work() {
+                    self.pending = Some(Pending::Close);
+                } else {
+                    self.close(ctx);
+                }
+            }
+            (Closing::Asking, Some((name, progress))) => {
+                match unfinished_ui(ctx, &name, progress) {
+                    Unfinished::Asking => {}
+                    Unfinished::WhenDone => self.closing = Some(Closing::WhenDone),
+                    Unfinished::Now => {
+                        self.closing = None;
+                        self.close(ctx);
+                    }
+                    Unfinished::Cancel => self.closing = None,
+                }
             }
         }
     }
@@ -185,6 +248,7 @@ impl SinewApp {
         }
         self.dropped_model_ui(ctx);
         self.confirm_ui(ctx);
+        self.closing_ui(ctx);
         self.conflict_ui(ctx);
         let is_free = self.dialog.is_none()
             && self.pending.is_none()

@@ -1,6 +1,6 @@
 //! The per-frame logic that runs before drawing.
 
-use super::confirm::Pending;
+use super::confirm::Closing;
 use super::{SinewApp, thumbnails};
 use crate::sentence::shortened;
 use crate::view::frame::PanelKind;
@@ -92,6 +92,10 @@ impl SinewApp {
             self.toasts.clear();
         }
         while let Some(notice) = self.editor.take_notice() {
+            if notice.is_error && self.closing == Some(Closing::WhenDone) {
+                // The artist is to read why the file was not written.
+                self.closing = None;
+            }
             self.toasts
                 .show_message_at(notice.text, notice.is_error, notice.target);
         }
@@ -168,12 +172,8 @@ impl eframe::App for SinewApp {
         }
         self.continue_after_save(ctx);
         self.update_title(ctx);
-        if ctx.input(|i| i.viewport().close_requested())
-            && !self.close_confirmed
-            && self.would_lose_work()
-        {
-            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.pending = Some(Pending::Close);
+        if ctx.input(|i| i.viewport().close_requested()) {
+            self.close_requested(ctx);
         }
         self.note_window(ctx);
         if let Some(rest) = self.settings.poll() {

@@ -48,7 +48,7 @@ use crate::view::system_fonts::system_fonts;
 use crate::view::theme;
 use crate::view::toasts::Toasts;
 use crate::view::viewport::Viewport;
-use confirm::Pending;
+use confirm::{Closing, Pending};
 use crossbeam_channel::{Receiver, bounded};
 use dialogs::export::ExportPage;
 use dialogs::manual::Manual;
@@ -177,6 +177,8 @@ pub struct SinewApp {
     manual: Option<Manual>,
     /// The action to run after the question about unsaved changes.
     pending: Option<Pending>,
+    /// A window that closes while an export is not written yet.
+    closing: Option<Closing>,
     /// The dropped model that may be a motion of the open character.
     dropped_model: Option<PathBuf>,
     /// The action to run after the pending save.
@@ -272,6 +274,7 @@ impl SinewApp {
             shows_about: false,
             manual: None,
             pending: None,
+            closing: None,
             dropped_model: None,
             after_save: None,
             recoverable: Vec::new(),

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Names: machine, exports, correctives, methods, skinning, kernels, and the benches edits, dabs, samples, suggestions,
-//! clusters, operations, selecting, frames. Each section begins with the date and the processor; the machine is written with every run.
+//! clusters, operations, selecting, motion, frames. Each section begins with the date and the processor; the machine is written with every run.
 
 use figures::{
     CLUSTERS_HEADER, CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, PAGE,
@@ -21,7 +21,7 @@ use std::process::Command;
 mod figures;
 
 /// Benches whose output is shown as it is.
-const BENCHES: [&str; 8] = [
+const BENCHES: [&str; 9] = [
     "edits",
     "dabs",
     "samples",
@@ -29,6 +29,7 @@ const BENCHES: [&str; 8] = [
     "clusters",
     "operations",
     "selecting",
+    "motion",
     "frames",
 ];
 /// Vertices of the mesh that `sinew bench` deforms.

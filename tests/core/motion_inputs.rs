@@ -3,10 +3,15 @@
 
 use sinew::io::motion_file::{MotionFile, read_motion};
 use sinew::io::motion_source::read_motions;
+use sinew::math::Transform;
+use sinew::motion::aggregate::{Aggregate, Stream, frame_times, overlap};
+use sinew::motion::align::ClockMap;
 use sinew::motion::bvh::{BvhPoses, Positions};
 use sinew::motion::live::JsonSource;
-use sinew::motion::table::write_json_lines;
-use sinew::motion::vmc::VmcSource;
+use sinew::motion::statistics::numbers;
+use sinew::motion::table::{parse_csv, write_json_lines};
+use sinew::motion::vmc::{VmcSource, length_fault, take_of_body};
+use sinew::motion::{Recording, Take};
 use sinew::sentence::{MAX_CHARS, shortened};
 use sinew::task::Task;
 
@@ -114,12 +119,15 @@ pub(crate) fn use_motion(bytes: &[u8], extension: &str) -> bool {
             for frame in [None, Some(0), Some(bvh.n_frames.saturating_sub(1))] {
                 let _ = poses.places(frame);
             }
+            let take = Take::of_bvh(&bvh, Positions::default());
+            assert_eq!(take.n_frames(), bvh.n_frames);
             true
         }
         Ok(MotionFile::Recording(recording)) => {
             let mut out = Vec::new();
             write_json_lines(&recording, &mut out).unwrap();
             let _ = recording.driving_channels();
+            use_recording(&recording);
             true
         }
         Err(error) => {
@@ -142,7 +150,63 @@ pub(crate) fn use_stream(bytes: &[u8]) {
     for (i, packet) in bytes.chunks(1 + bytes.len() % 1500).enumerate() {
         packets.receive(0.01 * i as f64, packet);
     }
-    let _ = packets.recording();
+    use_recording(&packets.recording());
+}
+
+/// What a recording becomes: the motion of a body, statistics of its channels, and a table that reads back.
+fn use_recording(recording: &Recording) {
+    match length_fault(recording) {
+        Some(fault) => check_sentence(&fault),
+        None => {
+            let _ = take_of_body(recording);
+        }
+    }
+    let streams = [Stream {
+        name: "x",
+        recording,
+        clock: ClockMap::default(),
+    }];
+    let Some([start, end]) = overlap(&streams) else {
+        return;
+    };
+    // As many rows as the first of them show what a longer table has, too.
+    let end = end.min(start + 2.0);
+    let task = Task::new();
+    let times = frame_times(start, end, 60.0);
+    let table = Aggregate::new(
+        &streams,
+        times,
+        60.0,
+        |_| true,
+        |_| Transform::IDENTITY.rotation,
+        &task,
+    );
+    if let Ok(table) = table {
+        let text = table.to_csv(&task).unwrap();
+        if !table.channels.is_empty() {
+            let back = parse_csv(&text, &task);
+            assert!(
+                back.is_ok_and(|back| back.times.len() == table.times.len()),
+                "{text}"
+            );
+        }
+    }
+    if let Ok(channels) = numbers(
+        recording,
+        ClockMap::default(),
+        |_| true,
+        |_| Transform::IDENTITY.rotation,
+    ) {
+        for channel in channels {
+            let statistics = channel.statistics([start, end]);
+            let ends = statistics.min.zip(statistics.max);
+            assert!(
+                ends.is_none_or(|(min, max)| min[1] <= max[1]),
+                "{}",
+                channel.name
+            );
+        }
+    }
 }
 
 fn check_sentence(error: &str) {

@@ -475,3 +475,42 @@ fn an_export_over_its_own_model_is_refused_before_any_question() {
     assert!(window.editor().computing_export().is_none());
     assert_eq!(std::fs::read(&model).expect("the sample"), before);
 }
+
+#[test]
+fn closing_the_window_waits_for_an_export_or_cancels_it() {
+    let mut window = page();
+    let path = window.folder.path().join("arm.glb");
+    let start = |window: &mut Window| {
+        window.harness.state_mut().editor_mut().save_export(&path);
+        let unwritten = window.editor().unwritten_export();
+        assert_eq!(unwritten.map(|(name, _)| name).as_deref(), Some("arm.glb"));
+    };
+    let press = |window: &mut Window, label: &str| {
+        let button = window.harness.get_by_role_and_label(Role::Button, label);
+        button.click();
+        window.harness.step();
+    };
+    start(&mut window);
+    assert!(!window.close_while_busy());
+    assert!(window.says("arm.glb is not written yet"));
+    press(&mut window, "Keep open");
+    window.harness.step();
+    assert!(!window.says("is not written yet") && window.editor().unwritten_export().is_some());
+    assert!(!window.close_while_busy());
+    press(&mut window, "Close when done");
+    window.harness.step();
+    assert!(!window.says("is not written yet") && !path.exists());
+    window.wait_until("it closes", Window::was_told_to_close);
+    assert!(path.exists());
+    assert!(window.close(), "and is not asked again");
+
+    let mut window = page();
+    let path = window.folder.path().join("arm.glb");
+    window.harness.state_mut().editor_mut().save_export(&path);
+    assert!(!window.close_while_busy());
+    press(&mut window, "Cancel export and close");
+    assert!(window.was_told_to_close());
+    let folder = window.folder.clone();
+    drop(window);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}

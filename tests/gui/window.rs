@@ -433,6 +433,13 @@ impl Window {
 
     /// Presses the window's close button; whether it closes.
     pub(crate) fn close(&mut self) -> bool {
+        let closes = self.close_while_busy();
+        self.settle();
+        closes
+    }
+
+    /// The same, while work goes on.
+    pub(crate) fn close_while_busy(&mut self) -> bool {
         let input = self.harness.input_mut();
         let root = input
             .viewports
@@ -441,13 +448,18 @@ impl Window {
         root.events.push(ViewportEvent::Close);
         self.harness.step();
         let closes = !self.was_told(&ViewportCommand::CancelClose);
-        self.settle();
+        self.harness.step();
         closes
     }
 
     /// Frames of what was pressed; whether the app closes its window in the last of them.
     pub(crate) fn asks_to_close(&mut self) -> bool {
         self.harness.step();
+        self.was_told_to_close()
+    }
+
+    /// Whether the app closed its window in the last frame.
+    pub(crate) fn was_told_to_close(&self) -> bool {
         self.was_told(&ViewportCommand::Close)
     }
 

@@ -12,6 +12,7 @@ pub(super) mod path;
 mod path_field;
 pub(super) mod range_of_motion;
 pub(super) mod recovery;
+pub(super) mod unfinished;
 pub(super) mod unsaved;
 pub(super) mod weight_range;
 pub(super) mod welcome;

@@ -46,8 +46,23 @@ impl Default for TableOptions {
 #[derive(Default)]
 pub(in crate::editor) struct RecordingTables {
     options: TableOptions,
-    computing: Vec<JobHandle<Result<Computed, String>>>,
-    writing: Vec<JobHandle<Result<String, String>>>,
+    computing: Vec<TableJob<Computed>>,
+    writing: Vec<TableJob<String>>,
+}
+
+impl RecordingTables {
+    /// The first table that is not written yet.
+    pub(in crate::editor) fn unwritten(&self) -> Option<(&PathBuf, &Task)> {
+        let computing = self.computing.iter().map(|of| (&of.path, of.job.task()));
+        let writing = self.writing.iter().map(|of| (&of.path, of.job.task()));
+        computing.chain(writing).next()
+    }
+}
+
+/// A table that is being computed or written.
+struct TableJob<T> {
+    path: PathBuf,
+    job: JobHandle<Result<T, String>>,
 }
 
 /// A table in memory.
@@ -137,7 +152,8 @@ impl Editor {
         let label = format!("Computing {}", file_name(path));
         let work = move |task: &Task| compute(&request, &theirs, outputs, task);
         let job = self.lane.submit(EditorJob::ComputeTable, &label, work);
-        self.recording_tables.computing.push(job);
+        let path = path.to_owned();
+        self.recording_tables.computing.push(TableJob { path, job });
     }
 
     /// Takes a computed table, and writes it.
@@ -159,7 +175,7 @@ impl Editor {
                     Ok(said)
                 };
                 let job = self.lane.submit(EditorJob::WriteTable, &label, work);
-                self.recording_tables.writing.push(job);
+                self.recording_tables.writing.push(TableJob { path, job });
             }
             Err(notice) => self.notify_ended(notice),
         }
@@ -189,9 +205,9 @@ enum Ended {
 }
 
 /// The result of the first job that has ended.
-fn ended<T>(jobs: &mut Vec<JobHandle<Result<T, String>>>) -> Option<Result<T, Ended>> {
-    let at = jobs.iter().position(JobHandle::has_ended)?;
-    let job = jobs.remove(at);
+fn ended<T>(jobs: &mut Vec<TableJob<T>>) -> Option<Result<T, Ended>> {
+    let at = jobs.iter().position(|of| of.job.has_ended())?;
+    let TableJob { job, .. } = jobs.remove(at);
     let is_cancelled = job.task().is_cancelled();
     Some(match job.into_result() {
         Ok(Ok(made)) => Ok(made),

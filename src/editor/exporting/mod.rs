@@ -253,6 +253,20 @@ impl Editor {
         Some(computing.job.task())
     }
 
+    /// The file name of a model or table that is being exported and is not written yet, with the fraction done, 0 to 1.
+    pub fn unwritten_export(&self) -> Option<(String, f32)> {
+        let computing = self.exporting.computing.as_ref().filter(|c| c.saves);
+        let computing = computing.map(|c| (&c.path, c.job.task()));
+        let writing = match &self.job {
+            Some(FileJob::Export { path, job, .. }) => Some((path, job.task())),
+            _ => None,
+        };
+        let all = [computing, writing, self.recording_tables.unwritten()];
+        let mut all = all.into_iter().flatten();
+        let (path, task) = all.find(|(_, task)| !task.is_cancelled())?;
+        Some((file_name(path), task.fraction()))
+    }
+
     /// Cancels the computation; writes nothing.
     pub fn stop_computing(&mut self) {
         self.exporting.stop_computing();
