@@ -197,7 +197,12 @@ impl Editor {
         self.set_person(Person::WhatIf, None, "Remove what-if");
     }
 
-    pub(super) fn set_person(&mut self, person: Person, individual: Option<Individual>, label: &str) {
+    pub(super) fn set_person(
+        &mut self,
+        person: Person,
+        individual: Option<Individual>,
+        label: &str,
+    ) {
         if self.document.person(person).map(|known| &**known) == individual.as_ref() {
             return;
         }

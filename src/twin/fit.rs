@@ -323,7 +323,9 @@ impl<'a> Solve<'a> {
         let mut smoothed = Vec::new();
         if self.options.flipped == FlippedFaces::Smooth {
             let shapes = self.body.shapes.iter().zip(&mut points);
-            smoothed = shapes.map(|(shape, points)| smooth_flipped(shape, points)).collect();
+            smoothed = shapes
+                .map(|(shape, points)| smooth_flipped(shape, points))
+                .collect();
             self.report.smoothed = smoothed.iter().map(Vec::len).sum();
         }
         let before = self.body.extent();
@@ -360,8 +362,12 @@ impl<'a> Solve<'a> {
         self.report.triangles = self.body.shapes.iter().map(|s| s.triangles.len()).sum();
         if self.report.flipped > 0 {
             let what = match self.options.flipped {
-                FlippedFaces::Keep => "flipped: the heat map Fold-over shows where. Smooth flipped faces turns them back.",
-                FlippedFaces::Smooth => "flipped in spite of smoothing: the heat map Fold-over shows where.",
+                FlippedFaces::Keep => {
+                    "flipped: the heat map Fold-over shows where. Smooth flipped faces turns them back."
+                }
+                FlippedFaces::Smooth => {
+                    "flipped in spite of smoothing: the heat map Fold-over shows where."
+                }
             };
             let faces = counted(self.report.flipped, "face");
             self.report.warnings.push(format!("{faces} {what}"));

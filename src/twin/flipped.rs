@@ -64,7 +64,9 @@ pub(super) fn smooth_flipped(shape: &Shape, points: &mut [DVec3]) -> Vec<(u32, D
     }
     let moved = before.iter().zip(points.iter()).enumerate();
     let moved = moved.filter(|(_, (before, now))| before != now);
-    moved.map(|(p, (before, now))| (p as u32, *now - *before)).collect()
+    moved
+        .map(|(p, (before, now))| (p as u32, *now - *before))
+        .collect()
 }
 
 /// The neighbours of each point, welded by place, ascending.

@@ -1,12 +1,13 @@
 //! The body of a person in the headless editor: fitted in the background, shown and exported in place of the template, undone.
 
 use crate::brushes::ndc;
+use crate::cli::{done, text};
 use crate::editing::{EditorHarness, SIZE};
 use crate::shared::shared_dir;
 use glam::{DQuat, Vec3};
+use sinew::cluster::map::gains::{Gain, GainKind};
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{BodyChoice, DeformStack, SkinningMethod, StackChoice, StackPreset};
-use sinew::cluster::map::gains::{Gain, GainKind};
 use sinew::document::{Document, Edit, IndividualShape, MeshId, Person, Variation};
 use sinew::editor::exporting::Correction;
 use sinew::editor::{OpenRequest, PickableBones, ScanOptions};
@@ -729,18 +730,27 @@ fn a_what_if_has_a_limit_of_its_own_which_clips_keep_to() {
     h.settle();
     let named = |name: &str| {
         let mut joints = template.skeleton().live_joints();
-        joints.find(|j| template.skeleton().joint(*j).name == name).unwrap()
+        joints
+            .find(|j| template.skeleton().joint(*j).name == name)
+            .unwrap()
     };
     let forearm = named("forearm");
     h.editor.add_varied_limits(forearm);
     assert_eq!(h.editor.history().undo_label(), Some("Add limit"));
     let limits = JointLimits([[0.0, 0.5], [0.0; 2], [0.0; 2]]);
-    let own = Variation::Limits { joint: forearm, limits };
+    let own = Variation::Limits {
+        joint: forearm,
+        limits,
+    };
     h.editor.vary(vec![own.clone()], "Change limits and gains");
     let choices = [BodyChoice::Individual, BodyChoice::WhatIf].map(StackChoice::Body);
     h.editor.show_views(&choices);
     // The clip bends the elbow by 120 degrees about x in its middle.
-    let clip = template.clips().iter().find(|(_, clip)| clip.name == "Bend").unwrap();
+    let clip = template
+        .clips()
+        .iter()
+        .find(|(_, clip)| clip.name == "Bend")
+        .unwrap();
     h.editor.show_clip(Some(*clip.0));
     h.editor.set_time(1.2);
     h.settle();
@@ -773,10 +783,24 @@ fn a_what_if_has_a_limit_of_its_own_which_clips_keep_to() {
     assert_eq!(read.individual().unwrap().variations, []);
     assert!(read.constraints().is_empty());
     assert_eq!(read.skeleton().joint(forearm).rule.limits, None);
+    // The command line has it too.
+    let skinned = |body: &str, time: &str| {
+        let out = folder.path().join("p.npy");
+        let (file, to) = (text(&path), text(&out));
+        done(&[
+            "skin", file, "--clip", "Bend", "--time", time, "--body", body, "--out", to,
+        ]);
+        std::fs::read(&out).unwrap()
+    };
+    assert!(skinned("what-if", "1.2") != skinned("individual", "1.2"));
+    assert!(skinned("what-if", "0.0") == skinned("individual", "0.0"));
     // Undone in steps: the change, the new limit.
     h.editor.undo();
     let free = JointLimits([JointLimits::FREE; 3]);
-    let first = Variation::Limits { joint: forearm, limits: free };
+    let first = Variation::Limits {
+        joint: forearm,
+        limits: free,
+    };
     assert_eq!(h.editor.variations(), [first]);
     h.editor.undo();
     assert_eq!(h.editor.variations(), []);
@@ -785,10 +809,20 @@ fn a_what_if_has_a_limit_of_its_own_which_clips_keep_to() {
     assert!(apart(&h) < 1e-6);
     // Values that are none are refused in a sentence.
     let limits = JointLimits([[1.0, 0.0]; 3]);
-    h.editor.vary(vec![Variation::Limits { joint: forearm, limits }], "Change");
+    h.editor.vary(
+        vec![Variation::Limits {
+            joint: forearm,
+            limits,
+        }],
+        "Change",
+    );
     assert_eq!(h.editor.variations(), []);
     h.settle();
-    assert!(h.last_notice().contains("a limit is no range of angles"), "{}", h.last_notice());
+    assert!(
+        h.last_notice().contains("a limit is no range of angles"),
+        "{}",
+        h.last_notice()
+    );
     h.check();
 }
 
@@ -796,7 +830,11 @@ fn a_what_if_has_a_limit_of_its_own_which_clips_keep_to() {
 fn a_what_if_has_a_gain_of_its_own() {
     let mut h = EditorHarness::on(OpenRequest::Sample("control-clusters-arm".into()));
     let gains = h.editor.document().gains();
-    let muscle = gains.iter().find(|gain| gain.kind == GainKind::Muscle).unwrap().clone();
+    let muscle = gains
+        .iter()
+        .find(|gain| gain.kind == GainKind::Muscle)
+        .unwrap()
+        .clone();
     h.editor.add_measurement(Kind::Length);
     h.settle();
     h.editor.duplicate_individual();
@@ -811,7 +849,11 @@ fn a_what_if_has_a_gain_of_its_own() {
     let [own, same] = shown(&h);
     assert_eq!(own, same, "a factor of 1 changes nothing");
     let amplitude = |document: &Document| {
-        let item = document.meshes().values().find(|item| !item.clusters.is_empty()).unwrap();
+        let item = document
+            .meshes()
+            .values()
+            .find(|item| !item.clusters.is_empty())
+            .unwrap();
         let (_, muscle) = item.clusters.muscles().next().unwrap();
         muscle.settings.amplitude
     };
@@ -824,7 +866,11 @@ fn a_what_if_has_a_gain_of_its_own() {
     h.editor.vary(gain(3.0), "Change limits and gains");
     h.settle();
     assert_eq!(amplitude(&what_if(&h)), 3.0 * before);
-    assert_eq!(h.editor.shape_of(Person::WhatIf).unwrap() as *const _, serial, "no fit is needed");
+    assert_eq!(
+        h.editor.shape_of(Person::WhatIf).unwrap() as *const _,
+        serial,
+        "no fit is needed"
+    );
     let [other, stronger] = shown(&h);
     assert_eq!(own, other, "the individual keeps its gains");
     let apart = own.iter().zip(&stronger).map(|(a, b)| a.distance(*b));
@@ -840,14 +886,28 @@ fn a_what_if_has_a_gain_of_its_own() {
     let read = open_any(&path, &Task::new()).unwrap().document;
     assert_eq!(read.person(Person::WhatIf).unwrap().variations, gain(3.0));
     // A gain of a layer that is gone does nothing.
-    let lost = Gain { layer: "gone".into(), ..muscle.clone() };
-    h.editor.vary(vec![Variation::Gain { gain: lost, factor: 3.0 }], "Change");
+    let lost = Gain {
+        layer: "gone".into(),
+        ..muscle.clone()
+    };
+    h.editor.vary(
+        vec![Variation::Gain {
+            gain: lost,
+            factor: 3.0,
+        }],
+        "Change",
+    );
     h.settle();
     let [_, plain] = shown(&h);
     assert_eq!(own, plain);
     h.editor.vary(gain(-1.0), "Change");
     h.settle();
-    assert!(h.last_notice().contains("multiplied by -1, which is not 0 - 100"), "{}", h.last_notice());
+    assert!(
+        h.last_notice()
+            .contains("multiplied by -1, which is not 0 - 100"),
+        "{}",
+        h.last_notice()
+    );
     h.check();
 }
 
@@ -865,7 +925,8 @@ fn faces_that_the_fit_flipped_are_on_the_fold_over_map() {
         row.value *= 3.0;
         rows.push(row);
     }
-    h.editor.measure(rows.clone(), FitOptions::default(), "Measure");
+    h.editor
+        .measure(rows.clone(), FitOptions::default(), "Measure");
     h.editor.show_heat_map(Some(Metric::FoldOver));
     h.settle();
     let flipped = h.editor.individual_shape().unwrap().report.flipped;

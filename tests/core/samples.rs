@@ -92,19 +92,33 @@ fn the_leg_is_humane_and_its_foot_stands_still_in_a_squat() {
     ];
     assert_eq!(measures.bones.len(), expected.len());
     for (bone, (name, role, length)) in measures.bones.iter().zip(expected) {
-        assert_eq!((bone.bone.as_str(), bone.role.as_deref()), (name, Some(role)));
-        assert!((bone.length - length).abs() < 1e-3, "{name}: {}", bone.length);
+        assert_eq!(
+            (bone.bone.as_str(), bone.role.as_deref()),
+            (name, Some(role))
+        );
+        assert!(
+            (bone.length - length).abs() < 1e-3,
+            "{name}: {}",
+            bone.length
+        );
         assert!(bone.girths.iter().all(Option::is_some), "{name}");
     }
     let girths: Vec<f64> = measures.bones.iter().filter_map(|b| b.girths[1]).collect();
     // Halfway on the thigh, and on the shin below the calf.
     assert!((0.51..0.55).contains(&girths[0]), "{}", girths[0]);
     assert!((0.27..0.31).contains(&girths[1]), "{}", girths[1]);
-    let positions = made.meshes().values().flat_map(|item| &item.geometry.positions);
+    let positions = made
+        .meshes()
+        .values()
+        .flat_map(|item| &item.geometry.positions);
     let lowest = positions.map(|p| p.y).fold(f32::MAX, f32::min);
     assert!(lowest.abs() < 1e-6, "it stands on the ground: {lowest}");
 
-    let squat = made.clips().values().find(|clip| clip.name == "Squat").unwrap();
+    let squat = made
+        .clips()
+        .values()
+        .find(|clip| clip.name == "Squat")
+        .unwrap();
     let skeleton = made.skeleton();
     let ankle = |time: f64| {
         let pose = made.pose_of_clip(squat, time);

@@ -5,7 +5,9 @@ use crate::shared::shared_dir;
 use glam::{DAffine3, DVec3};
 use serde_json::Value;
 use sinew::document::parts::{Instance, Parts};
-use sinew::document::{Document, Edit, History, Individual, IndividualEdit, IndividualShape, InstanceId, SkinId};
+use sinew::document::{
+    Document, Edit, History, Individual, IndividualEdit, IndividualShape, InstanceId, SkinId,
+};
 use sinew::export::{ExportOptions, export};
 use sinew::io::gltf_build::to_glb;
 use sinew::io::project;
@@ -581,11 +583,16 @@ fn faces_flip_as_often_as_in_the_prototype_and_are_smoothed_back() {
             };
             let kept = fitted(FlippedFaces::Keep);
             let what = format!("{model} {kind:?} x {factor}");
-            println!("{what}: {} flipped, {expected} in the prototype", kept.report.flipped);
+            println!(
+                "{what}: {} flipped, {expected} in the prototype",
+                kept.report.flipped
+            );
             assert_eq!(kept.report.smoothed, 0, "{what}");
             let inside_out = |made: &Document| {
                 let meshes = made.meshes().values();
-                meshes.map(|item| item.geometry.inside_out.len()).sum::<usize>()
+                meshes
+                    .map(|item| item.geometry.inside_out.len())
+                    .sum::<usize>()
             };
             assert_eq!(inside_out(&kept.document), kept.report.flipped, "{what}");
             let smooth = fitted(FlippedFaces::Smooth);
@@ -731,7 +738,9 @@ fn models_without_a_body_to_measure_say_what_they_lack() {
         let (&first, instance) = parts.instances.iter().next().unwrap();
         let mut other = Instance::clone(instance);
         other.skin = Some(second);
-        parts.instances.insert(InstanceId(first.0 + 1), Arc::new(other));
+        parts
+            .instances
+            .insert(InstanceId(first.0 + 1), Arc::new(other));
     });
     assert_eq!(
         refused(&shared, &forearm),
@@ -739,13 +748,19 @@ fn models_without_a_body_to_measure_say_what_they_lack() {
     );
     let flat = changed_arm(|parts| {
         let mut joints = parts.skeleton.joints().to_vec();
-        let wrist = joints.iter_mut().find(|joint| joint.name == "wrist").unwrap();
+        let wrist = joints
+            .iter_mut()
+            .find(|joint| joint.name == "wrist")
+            .unwrap();
         wrist.rest.translation = DVec3::ZERO;
         parts.skeleton = Arc::new(Skeleton::new(joints).unwrap());
     });
     let said = "Row 1: the bone \"forearm\" has no length.";
     assert_eq!(refused(&flat, &forearm), said);
-    assert_eq!(refused(&flat, &[row(Kind::Girth, "forearm", 0.5, 0.2)]), said);
+    assert_eq!(
+        refused(&flat, &[row(Kind::Girth, "forearm", 0.5, 0.2)]),
+        said
+    );
 }
 
 /// The sample arm with a longer and thicker forearm.

@@ -64,7 +64,9 @@ fn a_template_is_opened_and_unsaved_work_asked_about() {
     window.settle();
     for sample in ["mannequin", "arm", "hand", "leg"] {
         let name = format!("Open the template {sample}");
-        let buttons = window.harness.query_all_by_role_and_label(Role::Button, &name);
+        let buttons = window
+            .harness
+            .query_all_by_role_and_label(Role::Button, &name);
         assert_eq!(buttons.count(), 1, "{name}");
     }
     window.picture("templates");
@@ -285,7 +287,10 @@ fn a_what_if_is_changed_and_compared_in_panes() {
     // It has a limit of its own.
     press_combo(&mut window, "Add limit", "forearm");
     let varied = window.editor().variations().to_vec();
-    assert!(matches!(varied[..], [Variation::Limits { .. }]), "{varied:?}");
+    assert!(
+        matches!(varied[..], [Variation::Limits { .. }]),
+        "{varied:?}"
+    );
     let fields = window.harness.query_all_by_label("Max X of limit 1");
     assert_eq!(fields.count(), 1);
     window.picture("what-if-limit");

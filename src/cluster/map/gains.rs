@@ -2,7 +2,8 @@
 
 use super::ClusterMap;
 use crate::cluster::channel::BindingKind;
-use crate::cluster::{ClusterGroup, DataLayer};
+use crate::cluster::data::DataLayer;
+use crate::cluster::group::ClusterGroup;
 use std::sync::Arc;
 
 /// The kinds of layers that have a gain.
@@ -50,8 +51,14 @@ impl ClusterMap {
                 group: group.name.clone(),
                 layer: layer.to_owned(),
             };
-            let drivers = group.drivers.iter().map(|l| gain(GainKind::Driver, &l.name));
-            let muscles = group.muscles.iter().map(|l| gain(GainKind::Muscle, &l.name));
+            let drivers = group
+                .drivers
+                .iter()
+                .map(|l| gain(GainKind::Driver, &l.name));
+            let muscles = group
+                .muscles
+                .iter()
+                .map(|l| gain(GainKind::Muscle, &l.name));
             let data = group.data.iter().filter(|layer| has_gain(layer));
             let data = data.map(|l| gain(GainKind::Data, &l.name));
             drivers.chain(muscles).chain(data).collect::<Vec<_>>()
@@ -100,6 +107,9 @@ fn has_gain(layer: &DataLayer) -> bool {
 
 fn has_valid_layers(group: &ClusterGroup) -> bool {
     group.drivers.iter().all(|layer| layer.check().is_ok())
-        && group.muscles.iter().all(|layer| layer.settings.check().is_ok())
+        && group
+            .muscles
+            .iter()
+            .all(|layer| layer.settings.check().is_ok())
         && group.data.iter().all(|layer| layer.check().is_ok())
 }

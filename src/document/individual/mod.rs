@@ -16,6 +16,7 @@ mod shape;
 mod subject;
 mod table;
 mod variation;
+mod varied;
 
 pub use body::Individualised;
 pub use edit::IndividualEdit;

@@ -3,7 +3,8 @@
 use super::samples::{mapped, scaled_samples};
 use super::subject::body_of;
 use super::table::Individual;
-use super::variation::{Variation, Varied};
+use super::variation::Variation;
+use super::varied::Varied;
 use crate::cluster::ClusterMap;
 use crate::document::{Document, Instance, InstanceId, MeshId, MeshItem, Skin, SkinId};
 use crate::mesh::{Mesh, Morph};

@@ -133,7 +133,8 @@ impl IndividualPanel {
 /// Draws what opens a sample as the template.
 fn templates_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
-        ui.label("Templates").on_hover_text("Bodies to begin with, in place of the open one.");
+        ui.label("Templates")
+            .on_hover_text("Bodies to begin with, in place of the open one.");
         for (sample, text) in TEMPLATES {
             let command = Command::Sample(sample);
             let button = ui.button(text);

@@ -55,7 +55,8 @@ pub(super) fn report_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Com
     }
     if has_flipped {
         let button = ui.button("Show flipped faces");
-        let about = "Show the body with the heat map Fold-over: faces that the fit turned inside out.";
+        let about =
+            "Show the body with the heat map Fold-over: faces that the fit turned inside out.";
         if button.on_hover_text(about).clicked() {
             if person == Person::Individual {
                 editor.show_individual(true);

@@ -38,7 +38,8 @@ pub(super) fn varied_ui(ui: &mut Ui, editor: &mut Editor, variations: &mut Vec<V
             let n = i + 1;
             match variation {
                 Variation::Limits { joint, limits } => {
-                    ui.label(bone_name(document, *joint)).on_hover_text(ABOUT_LIMITS);
+                    ui.label(bone_name(document, *joint))
+                        .on_hover_text(ABOUT_LIMITS);
                     ui.horizontal(|ui| is_dragged |= limits_ui(ui, n, limits));
                 }
                 Variation::Gain { gain, factor } => {
@@ -78,7 +79,9 @@ fn add_limits_ui(ui: &mut Ui, editor: &mut Editor) {
         .collect();
     let mut chosen = None;
     let about = "Limit how far a bone rotates on the what-if.";
-    let combo = bone_combo("Add limit").width(96.0).selected_text("Add limit");
+    let combo = bone_combo("Add limit")
+        .width(96.0)
+        .selected_text("Add limit");
     let combo = combo.show_ui(ui, |ui| bone_list_ui(ui, &mut chosen, entries));
     labelled(&combo.response, "Add limit");
     combo.response.on_hover_text(about);
@@ -133,7 +136,12 @@ fn bone_name(document: &Document, joint: JointId) -> String {
 }
 
 fn gain_name(gain: &Gain) -> String {
-    format!("{} \u{b7} {} ({})", gain.group, gain.layer, gain.kind.label())
+    format!(
+        "{} \u{b7} {} ({})",
+        gain.group,
+        gain.layer,
+        gain.kind.label()
+    )
 }
 
 /// Draws the smallest and the largest angle about each axis; whether one is being dragged.
@@ -157,7 +165,9 @@ fn limits_ui(ui: &mut Ui, n: usize, limits: &mut JointLimits) -> bool {
             });
             is_dragged |= response.dragged();
             if response.changed() && (degrees - [low, high][end]).abs() > 1e-6 {
-                range[end] = degrees.to_radians().clamp(-std::f64::consts::PI, std::f64::consts::PI);
+                range[end] = degrees
+                    .to_radians()
+                    .clamp(-std::f64::consts::PI, std::f64::consts::PI);
             }
             response.on_hover_text(ABOUT_LIMITS);
         }
