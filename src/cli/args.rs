@@ -561,6 +561,8 @@ pub enum SampleArg {
     Arm,
     /// A palm and five fingers.
     Hand,
+    /// Thigh, shin, foot and toes.
+    Leg,
     /// A figure with a walk and a range of motion.
     Mannequin,
     /// The analytic test cylinder.

@@ -9,7 +9,7 @@ use crate::io::is_project;
 use crate::io::measurements_file::read_measurements;
 use crate::task::Task;
 use crate::twin::template::{SITES, TemplateMeasures};
-use crate::twin::{FitOptions, FitReport, FittedRow};
+use crate::twin::{FitOptions, FitReport, FittedRow, FlippedFaces};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -135,7 +135,13 @@ fn individual(args: &BodyArgs, document: &Document) -> Result<(Individual, Strin
             sides: args.sides.into(),
             neighbours: args.neighbours,
             taper: args.taper,
+            flipped: if args.smooth_flipped {
+                FlippedFaces::Smooth
+            } else {
+                FlippedFaces::Keep
+            },
         },
+        variations: Vec::new(),
     };
     Ok((individual, table.display().to_string()))
 }

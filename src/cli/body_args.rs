@@ -37,6 +37,9 @@ pub struct BodyArgs {
     /// With several girths on a bone, vary the factor along it in place of their mean.
     #[arg(long)]
     pub taper: bool,
+    /// Turn faces that the fit flips back, by corrective smoothing.
+    #[arg(long)]
+    pub smooth_flipped: bool,
     /// A scan of the person, .obj or .ply: report how far the body is from it, in the pose that is given.
     #[arg(long, value_name = "S.ply")]
     pub scan: Option<PathBuf>,

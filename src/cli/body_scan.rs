@@ -118,7 +118,9 @@ impl Compared {
         self.print_distances("body to scan", &found.body, found.body.max_at, out)?;
         if found.n_beyond > 0 {
             let n = counted(found.n_beyond, "vertex");
-            writeln!(out, "  {n} of the body nearest to the border of the scan")?;
+            let are = if found.n_beyond == 1 { "is" } else { "are" };
+            let edge = "nearest to an open edge of the scan";
+            writeln!(out, "  {n} of the body {are} {edge}")?;
         }
         for warning in &found.warnings {
             writeln!(out, "  warning: {warning}")?;

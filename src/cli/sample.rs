@@ -14,6 +14,7 @@ pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode, Failure> {
     let kind = match args.kind {
         SampleArg::Arm => SampleKind::Arm,
         SampleArg::Hand => SampleKind::Hand,
+        SampleArg::Leg => SampleKind::Leg,
         SampleArg::Mannequin => SampleKind::Mannequin,
         SampleArg::Cylinder => SampleKind::Cylinder,
         SampleArg::CoarseArm => SampleKind::CoarseArm,

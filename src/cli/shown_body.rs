@@ -55,7 +55,7 @@ impl ShownBodyArgs {
             let what = format!("--body {name}: the file has no measurements for it.");
             return Err(Failure::Input(what));
         };
-        let made = document.individualised(&table.rows, &table.options, &Task::new());
+        let made = document.individualised_by(&table, &Task::new());
         let made = made.map_err(|why| {
             let what = format!("The {name} cannot be made. {why} Use --body template to leave out the measurements.");
             Failure::Input(what)

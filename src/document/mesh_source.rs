@@ -170,6 +170,7 @@ impl MeshSource {
                 uvs,
                 colors,
                 triangles,
+                inside_out: Vec::new(),
                 morphs,
                 topology: std::sync::OnceLock::new(),
                 rings: std::sync::OnceLock::new(),

@@ -73,7 +73,10 @@ pub use edit_error::EditError;
 pub use history::History;
 pub use human_map::HumanMap;
 pub use ids::{ClipId, InstanceId, LayerId, MeshId, PoseId, SkinId};
-pub use individual::{Individual, IndividualEdit, IndividualShape, Individualised, Person};
+pub use individual::{
+    Individual, IndividualEdit, IndividualShape, Individualised, MAX_GAIN_FACTOR, MAX_VARIATIONS,
+    Person, Variation,
+};
 pub use influence_edit::InfluenceEdit;
 pub use invalid_weights::{InvalidRows, InvalidWeights};
 pub use kept_weights::{KeptOfMeshes, KeptWeights};

@@ -13,6 +13,7 @@ use super::jobs::EditorJob;
 use crate::deform::{BodyChoice, StackChoice};
 use crate::document::{
     Document, Edit, Individual, IndividualEdit, IndividualShape, MeshId, MeshItem, Person,
+    Variation,
 };
 use crate::evaluate::{BodyMap, JobError, JobHandle, ShownBody, SlowCooks, ViewId, ViewRequest};
 use crate::io::measurements_file::read_measurements;
@@ -30,12 +31,14 @@ const ON_TEMPLATE: &str =
 
 /// The fit of the body of one of the two tables.
 #[derive(Default)]
-struct PersonFit {
-    shape: Option<Arc<IndividualShape>>,
+pub(super) struct PersonFit {
+    pub(super) shape: Option<Arc<IndividualShape>>,
     /// Increases with each shape.
-    serial: u64,
+    pub(super) serial: u64,
     job: Option<JobHandle<Result<IndividualShape, TwinError>>>,
     failure: Option<String>,
+    /// The limits and gains that were shown last.
+    variations: Vec<Variation>,
     /// The revision of the history that the shape, the job or the failure is of.
     revision: Option<u64>,
 }
@@ -73,7 +76,7 @@ pub(super) struct Individuals {
 }
 
 impl Individuals {
-    fn of(&self, person: Person) -> &PersonFit {
+    pub(super) fn of(&self, person: Person) -> &PersonFit {
         match person {
             Person::Individual => &self.own,
             Person::WhatIf => &self.what_if,
@@ -162,10 +165,13 @@ impl Editor {
 
     /// Gives the table that is edited other measurements, or none; one undo step.
     pub fn measure(&mut self, rows: Vec<Measurement>, options: FitOptions, label: &str) {
-        let individual = (!rows.is_empty()).then(|| Individual {
+        let variations = self.variations().to_vec();
+        let has_any = !rows.is_empty() || !variations.is_empty();
+        let individual = has_any.then(|| Individual {
             template: self.document.template_fingerprint(),
             rows,
             options,
+            variations,
         });
         self.set_person(self.edited_person(), individual, label);
     }
@@ -191,7 +197,12 @@ impl Editor {
         self.set_person(Person::WhatIf, None, "Remove what-if");
     }
 
-    fn set_person(&mut self, person: Person, individual: Option<Individual>, label: &str) {
+    pub(super) fn set_person(
+        &mut self,
+        person: Person,
+        individual: Option<Individual>,
+        label: &str,
+    ) {
         if self.document.person(person).map(|known| &**known) == individual.as_ref() {
             return;
         }
@@ -319,9 +330,14 @@ impl Editor {
 
     /// The body of one of the two tables, where it can be put on the document.
     fn usable_shape(&self, person: Person) -> Option<&Arc<IndividualShape>> {
-        self.document.person(person)?;
+        Some(self.usable(person)?.0)
+    }
+
+    /// The same with its table.
+    fn usable(&self, person: Person) -> Option<(&Arc<IndividualShape>, &Individual)> {
+        let table = self.document.person(person)?;
         let shape = self.individuals.of(person).shape.as_ref()?;
-        shape.can_show(&self.document).then_some(shape)
+        shape.can_show(&self.document).then_some((shape, table))
     }
 
     /// The document with a body that a view asks for; `None`: there is none.
@@ -330,9 +346,9 @@ impl Editor {
             return Some(self.document.clone());
         };
         // Edit bones mode shows the template.
-        let shape = self.usable_shape(person);
-        let shape = shape.filter(|_| !self.document.session().shows_rest)?;
-        Some(shape.of(&self.document))
+        let usable = self.usable(person);
+        let (shape, table) = usable.filter(|_| !self.document.session().shows_rest)?;
+        Some(shape.of_table(&self.document, table))
     }
 
     /// The bodies that views ask for.
@@ -377,7 +393,8 @@ impl Editor {
         let Some(person) = person_of(body) else {
             return self.document.meshes().get(&mesh).cloned();
         };
-        self.usable_shape(person)?.item(&self.document, mesh)
+        let (shape, table) = self.usable(person)?;
+        shape.item(&self.document, mesh, &table.variations)
     }
 
     /// The centres of rotation and patch layouts of a body that are known.
@@ -454,10 +471,8 @@ impl Editor {
 
     /// The document with the body on screen: what is evaluated and exported.
     pub(super) fn shown_body(&self) -> Document {
-        match self.shown_shape() {
-            Some(shape) => shape.of(&self.document),
-            None => self.document.clone(),
-        }
+        let shown = self.body(self.shown_choice());
+        shown.unwrap_or_else(|| self.document.clone())
     }
 
     /// Distinguishes the bodies on screen; 0: the template.
@@ -502,6 +517,13 @@ impl Editor {
                 && shape.is_current(&self.document)
         });
         fit.stop();
+        // Limits and gains need no fit: the body is the same, what it shows is not.
+        if fit.variations != individual.variations {
+            fit.variations.clone_from(&individual.variations);
+            fit.serial += 1;
+            self.evaluation.stale = true;
+        }
+        let fit = self.individuals.of_mut(person);
         if is_current {
             fit.failure = None;
             return true;

@@ -61,6 +61,7 @@ mod surface_index;
 mod surfaces;
 mod symmetries;
 pub mod tapes;
+mod variations;
 pub mod views;
 pub mod weight_colours;
 

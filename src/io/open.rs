@@ -101,7 +101,7 @@ pub enum OpenError {
     Project(#[from] ProjectError),
     /// No sample has this name.
     #[error(
-        "There is no sample called \"{0}\". The samples are arm, hand, mannequin, cylinder, coarse-arm, reservoir, elbow-correctives, control-clusters-arm and water-surface."
+        "There is no sample called \"{0}\". The samples are arm, hand, leg, mannequin, cylinder, coarse-arm, reservoir, elbow-correctives, control-clusters-arm and water-surface."
     )]
     NoSample(String),
 }

@@ -62,6 +62,8 @@ pub struct Mesh {
     pub colors: Vec<[u8; 4]>,
     /// Triangles of vertices, wound counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
+    /// Triangles of the topology that are inside out at bind, ascending: those that the fit of a body flipped.
+    pub inside_out: Vec<u32>,
     /// Morph targets.
     pub morphs: Vec<Morph>,
     /// Filled by the first call of [`Mesh::topology`].
@@ -152,6 +154,7 @@ impl Mesh {
             uvs: self.uvs.clone(),
             colors: self.colors.clone(),
             triangles: self.triangles.clone(),
+            inside_out: Vec::new(),
             morphs,
             topology: OnceLock::new(),
             rings: OnceLock::new(),

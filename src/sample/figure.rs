@@ -304,7 +304,13 @@ fn hand_charts(rig: &Rig, charts: &mut Vec<Chart>, hand: u16, both: bool) {
 }
 
 /// The UV chart of a chain of bones, and one for its mirror image if it has one.
-fn limb_chart(rig: &Rig, charts: &mut Vec<Chart>, bones: &[u16], front: DVec3, radius: f64) {
+pub(super) fn limb_chart(
+    rig: &Rig,
+    charts: &mut Vec<Chart>,
+    bones: &[u16],
+    front: DVec3,
+    radius: f64,
+) {
     let twins: Vec<u16> = bones.iter().map(|&b| rig.bones[b as usize].twin).collect();
     let sides = if twins == bones {
         vec![bones.to_vec()]

@@ -1,6 +1,6 @@
 //! Generated models: samples for the first start, and meshes of any size for measurements.
 //!
-//! Data flow: bones and cones (`figure`, `hand`) -> a signed distance field (`field`) -> a closed mesh (`polygonize`)
+//! Data flow: bones and cones (`figure`, `hand`, `leg`) -> a signed distance field (`field`) -> a closed mesh (`polygonize`)
 //! of the requested size (`remesh`) -> weights at each point (`weights`) and texture coordinates (`unwrap`) ->
 //! [`SampleModel`]. The arms and the cylinder are rings around an axis (`tube`).
 //!
@@ -13,6 +13,7 @@ mod coarse_arm;
 mod field;
 mod figure;
 mod hand;
+mod leg;
 mod motion;
 mod moves;
 mod polygonize;
@@ -60,6 +61,8 @@ pub enum SampleKind {
     Arm,
     /// A left hand with five fingers of three bones.
     Hand,
+    /// A left leg: thigh, shin, foot and toes.
+    Leg,
     /// A standing figure with fingers and toes.
     Mannequin,
     /// The cylinder on which skinning methods are measured: radius 1, length 10, elbow in the middle.
@@ -70,9 +73,10 @@ pub enum SampleKind {
 
 impl SampleKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Arm,
         Self::Hand,
+        Self::Leg,
         Self::Mannequin,
         Self::Cylinder,
         Self::CoarseArm,
@@ -83,6 +87,7 @@ impl SampleKind {
         match self {
             Self::Arm => "arm",
             Self::Hand => "hand",
+            Self::Leg => "leg",
             Self::Mannequin => "mannequin",
             Self::Cylinder => "cylinder",
             Self::CoarseArm => "coarse-arm",
@@ -94,6 +99,7 @@ impl SampleKind {
         match self {
             Self::Arm => 4_000,
             Self::Hand => 5_000,
+            Self::Leg => 5_000,
             Self::Mannequin => 9_000,
             Self::Cylinder => 12_866,
             Self::CoarseArm => 262,
@@ -111,6 +117,12 @@ pub fn sample(kind: SampleKind, n_points: usize) -> SampleModel {
             let body = figure::hand();
             let joints = body.rig.joints();
             let clips = moves::hand_clips(&body.rig, &joints);
+            of_body(&body, joints, clips, n_points)
+        }
+        SampleKind::Leg => {
+            let body = leg::leg();
+            let joints = body.rig.joints();
+            let clips = leg::clips(&body.rig, &joints);
             of_body(&body, joints, clips, n_points)
         }
         SampleKind::Mannequin => {

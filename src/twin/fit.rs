@@ -4,7 +4,8 @@ use super::body::{Body, extent};
 use super::bones::{BoneLine, leads_to_bones};
 use super::error::TwinError;
 use super::factor::BoneFactor;
-use super::measurement::{FitOptions, Kind, Measurement};
+use super::flipped::{flipped, smooth_flipped};
+use super::measurement::{FitOptions, FlippedFaces, Kind, Measurement};
 use super::plan::{FACTORS, Plan, Target, USUAL};
 use super::report::{FitReport, FittedRow};
 use super::section::Cut;
@@ -40,6 +41,8 @@ pub struct Fitted {
     pub leg_ratio: f64,
     /// n_joints: whether a joint belongs to the body.
     pub(super) moves: Vec<bool>,
+    /// For each mesh of the body the points that smoothing moved, ascending, and by how much, metres.
+    smoothed: Vec<Vec<(u32, DVec3)>>,
     /// What was reached.
     pub report: FitReport,
     /// The girths that the rows measure, where the skin is closed.
@@ -317,6 +320,14 @@ impl<'a> Solve<'a> {
     fn finish(mut self, rows: &[Measurement]) -> Result<Fitted, TwinError> {
         let mut places = self.places();
         let mut points = self.points();
+        let mut smoothed = Vec::new();
+        if self.options.flipped == FlippedFaces::Smooth {
+            let shapes = self.body.shapes.iter().zip(&mut points);
+            smoothed = shapes
+                .map(|(shape, points)| smooth_flipped(shape, points))
+                .collect();
+            self.report.smoothed = smoothed.iter().map(Vec::len).sum();
+        }
         let before = self.body.extent();
         let after = extent(points.iter().map(|p| &p[..]));
         let lift = before[0] - after[0];
@@ -350,10 +361,16 @@ impl<'a> Solve<'a> {
         self.report.flipped = counts.map(|faces| faces.len()).sum();
         self.report.triangles = self.body.shapes.iter().map(|s| s.triangles.len()).sum();
         if self.report.flipped > 0 {
-            self.report.warnings.push(format!(
-                "{} flipped: look at the heat map Fold-over.",
-                counted(self.report.flipped, "face")
-            ));
+            let what = match self.options.flipped {
+                FlippedFaces::Keep => {
+                    "flipped: the heat map Fold-over shows where. Smooth flipped faces turns them back."
+                }
+                FlippedFaces::Smooth => {
+                    "flipped in spite of smoothing: the heat map Fold-over shows where."
+                }
+            };
+            let faces = counted(self.report.flipped, "face");
+            self.report.warnings.push(format!("{faces} {what}"));
         }
         let is_finite = list
             .iter()
@@ -370,6 +387,7 @@ impl<'a> Solve<'a> {
             scale: self.scale,
             lift,
             moves: self.moves,
+            smoothed,
             report: self.report,
             tapes,
         })
@@ -468,6 +486,11 @@ impl Fitted {
                 }
             }
         }
+        for (corrections, points) in self.smoothed.iter().zip(&mut points) {
+            for (point, by) in corrections {
+                points[*point as usize] += *by;
+            }
+        }
         points
     }
 
@@ -525,15 +548,4 @@ fn measure_girth(target: &Target, line: &BoneLine, points: &[&[DVec3]]) -> Optio
         .sleeve
         .as_ref()?
         .girth(points, Cut::of(line, target.at)?)
-}
-
-/// The triangles whose normals turned by more than 90 degrees, ascending.
-fn flipped(triangles: &[[u32; 3]], before: &[DVec3], after: &[DVec3]) -> Vec<u32> {
-    let normal = |points: &[DVec3], t: [u32; 3]| {
-        let [a, b, c] = t.map(|p| points[p as usize]);
-        (b - a).cross(c - a)
-    };
-    let turned = triangles.iter().enumerate();
-    let turned = turned.filter(|(_, t)| normal(before, **t).dot(normal(after, **t)) < 0.0);
-    turned.map(|(i, _)| i as u32).collect()
 }

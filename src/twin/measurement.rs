@@ -68,6 +68,16 @@ pub enum Sides {
     Own,
 }
 
+/// What becomes of faces that a fit flips.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlippedFaces {
+    /// They stay flipped, and are counted.
+    #[default]
+    Keep,
+    /// Corrective smoothing turns them back.
+    Smooth,
+}
+
 /// How a table is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FitOptions {
@@ -79,6 +89,8 @@ pub struct FitOptions {
     pub neighbours: bool,
     /// Several girths on one bone vary the factor along it; otherwise the bone gets their mean factor.
     pub taper: bool,
+    /// What becomes of faces that flip.
+    pub flipped: FlippedFaces,
 }
 
 impl Default for FitOptions {
@@ -88,6 +100,7 @@ impl Default for FitOptions {
             sides: Sides::Both,
             neighbours: false,
             taper: false,
+            flipped: FlippedFaces::Keep,
         }
     }
 }

@@ -49,6 +49,8 @@ pub struct FitReport {
     pub lift: f64,
     /// Triangles that flipped, of all.
     pub flipped: usize,
+    /// Vertices that corrective smoothing moved, to turn flipped triangles back.
+    pub smoothed: usize,
     /// Triangles of all meshes.
     pub triangles: usize,
     /// What should be looked at.

@@ -1,20 +1,24 @@
 //! The body of a person in the headless editor: fitted in the background, shown and exported in place of the template, undone.
 
 use crate::brushes::ndc;
+use crate::cli::{done, text};
 use crate::editing::{EditorHarness, SIZE};
+use crate::shared::shared_dir;
 use glam::{DQuat, Vec3};
+use sinew::cluster::map::gains::{Gain, GainKind};
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{BodyChoice, DeformStack, SkinningMethod, StackChoice, StackPreset};
-use sinew::document::{Document, Edit, IndividualShape, MeshId, Person};
+use sinew::document::{Document, Edit, IndividualShape, MeshId, Person, Variation};
 use sinew::editor::exporting::Correction;
 use sinew::editor::{OpenRequest, PickableBones, ScanOptions};
 use sinew::evaluate::{Difference, Evaluator, ViewId};
 use sinew::io::{open_any, project};
 use sinew::skeleton::JointId;
+use sinew::skeleton::joint_limits::JointLimits;
 use sinew::task::Task;
 use sinew::twin::scan::Align;
 use sinew::twin::suggest::next_row;
-use sinew::twin::{FitOptions, Kind, MeasuredSide, Measurement};
+use sinew::twin::{FitOptions, FlippedFaces, Kind, MeasuredSide, Measurement};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -111,12 +115,21 @@ fn the_individual_is_shown_exported_and_undone() {
         h.editor.rest_diagonal().unwrap()
     };
     let before_m = diagonal(&mut h);
+    let box_of = |document: &Document| {
+        let meshes = document.meshes().values();
+        let points = meshes.flat_map(|item| &item.geometry.positions);
+        let ends = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let (low, high) = points.fold(ends, |(l, h), p| (l.min(*p), h.max(*p)));
+        f64::from((high - low).length())
+    };
+    let person = h.editor.individual_shape().unwrap().of(&template);
+    let expected = box_of(&person) / box_of(&template);
     let before_m3 = volume(&mut h);
     h.editor.show_individual(true);
     h.settle();
     assert!(h.editor.shows_individual());
     let grown = diagonal(&mut h) / before_m;
-    assert!((1.02..1.12).contains(&grown), "{grown}");
+    assert!((grown - expected).abs() < 1e-6, "{grown} {expected}");
     let tall = height(&h);
     // Its volume is measured, not the template's.
     assert!(h.editor.is_volume_stale());
@@ -691,4 +704,256 @@ fn a_project_of_the_command_line_is_framed_and_a_saved_view_is_kept() {
     h.editor.save_as(&path);
     h.settle();
     assert_eq!(camera(&open()), camera(&h));
+}
+
+/// The document that a view of a body shows.
+fn what_if(h: &EditorHarness) -> Document {
+    let table = h.editor.document().person(Person::WhatIf).unwrap();
+    let shape = h.editor.shape_of(Person::WhatIf).unwrap();
+    shape.of_table(h.editor.document(), table)
+}
+
+/// The points of the first mesh in a view.
+fn points_in(h: &EditorHarness, choice: &StackChoice) -> Vec<Vec3> {
+    let view = h.editor.view_of(choice).unwrap();
+    let shown = h.editor.displayed_in(view).values().next().unwrap();
+    shown.positions.to_vec()
+}
+
+#[test]
+fn a_what_if_has_a_limit_of_its_own_which_clips_keep_to() {
+    let mut h = EditorHarness::on(OpenRequest::Path("assets/arm.glb".into()));
+    let template = h.editor.document().clone();
+    h.editor.add_measurement(Kind::Length);
+    h.settle();
+    h.editor.duplicate_individual();
+    h.settle();
+    let named = |name: &str| {
+        let mut joints = template.skeleton().live_joints();
+        joints
+            .find(|j| template.skeleton().joint(*j).name == name)
+            .unwrap()
+    };
+    let forearm = named("forearm");
+    h.editor.add_varied_limits(forearm);
+    assert_eq!(h.editor.history().undo_label(), Some("Add limit"));
+    let limits = JointLimits([[0.0, 0.5], [0.0; 2], [0.0; 2]]);
+    let own = Variation::Limits {
+        joint: forearm,
+        limits,
+    };
+    h.editor.vary(vec![own.clone()], "Change limits and gains");
+    let choices = [BodyChoice::Individual, BodyChoice::WhatIf].map(StackChoice::Body);
+    h.editor.show_views(&choices);
+    // The clip bends the elbow by 120 degrees about x in its middle.
+    let clip = template
+        .clips()
+        .iter()
+        .find(|(_, clip)| clip.name == "Bend")
+        .unwrap();
+    h.editor.show_clip(Some(*clip.0));
+    h.editor.set_time(1.2);
+    h.settle();
+    let bend = |document: &Document| {
+        let rest = template.skeleton().joint(forearm).rest.rotation;
+        let now = document.shown_pose().locals[forearm.get()].rotation;
+        (rest.conjugate() * now).to_scaled_axis()
+    };
+    let free = bend(h.editor.document());
+    assert!((free.x.to_degrees() - 120.0).abs() < 1e-4, "{free}");
+    let held = bend(&what_if(&h));
+    assert!((held.x - 0.5).abs() < 1e-9 && held.y.abs() < 1e-9, "{held}");
+    assert!(points_in(&h, &choices[0]) != points_in(&h, &choices[1]));
+    // Within the limits both are the same.
+    h.editor.set_time(0.0);
+    h.settle();
+    let apart = |h: &EditorHarness| {
+        let [a, b] = choices.each_ref().map(|choice| points_in(h, choice));
+        let apart = a.iter().zip(&b).map(|(a, b)| a.distance(*b));
+        apart.fold(0.0, f32::max)
+    };
+    assert!(apart(&h) < 1e-6);
+    // Saved and read again; the clip and the template's own limits are untouched.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.ron");
+    project::save(h.editor.document(), &path, &Task::new()).unwrap();
+    let read = open_any(&path, &Task::new()).unwrap().document;
+    let table = read.person(Person::WhatIf).unwrap();
+    assert_eq!(table.variations, [own]);
+    assert_eq!(read.individual().unwrap().variations, []);
+    assert!(read.constraints().is_empty());
+    assert_eq!(read.skeleton().joint(forearm).rule.limits, None);
+    // The command line has it too.
+    let skinned = |body: &str, time: &str| {
+        let out = folder.path().join("p.npy");
+        let (file, to) = (text(&path), text(&out));
+        done(&[
+            "skin", file, "--clip", "Bend", "--time", time, "--body", body, "--out", to,
+        ]);
+        std::fs::read(&out).unwrap()
+    };
+    assert!(skinned("what-if", "1.2") != skinned("individual", "1.2"));
+    assert!(skinned("what-if", "0.0") == skinned("individual", "0.0"));
+    // Undone in steps: the change, the new limit.
+    h.editor.undo();
+    let free = JointLimits([JointLimits::FREE; 3]);
+    let first = Variation::Limits {
+        joint: forearm,
+        limits: free,
+    };
+    assert_eq!(h.editor.variations(), [first]);
+    h.editor.undo();
+    assert_eq!(h.editor.variations(), []);
+    h.editor.set_time(1.2);
+    h.settle();
+    assert!(apart(&h) < 1e-6);
+    // Values that are none are refused in a sentence.
+    let limits = JointLimits([[1.0, 0.0]; 3]);
+    h.editor.vary(
+        vec![Variation::Limits {
+            joint: forearm,
+            limits,
+        }],
+        "Change",
+    );
+    assert_eq!(h.editor.variations(), []);
+    h.settle();
+    assert!(
+        h.last_notice().contains("a limit is no range of angles"),
+        "{}",
+        h.last_notice()
+    );
+    h.check();
+}
+
+#[test]
+fn a_what_if_has_a_gain_of_its_own() {
+    let mut h = EditorHarness::on(OpenRequest::Sample("control-clusters-arm".into()));
+    let gains = h.editor.document().gains();
+    let muscle = gains
+        .iter()
+        .find(|gain| gain.kind == GainKind::Muscle)
+        .unwrap()
+        .clone();
+    h.editor.add_measurement(Kind::Length);
+    h.settle();
+    h.editor.duplicate_individual();
+    h.editor.add_varied_gain(muscle.clone());
+    let choices = [BodyChoice::Individual, BodyChoice::WhatIf].map(StackChoice::Body);
+    h.editor.show_views(&choices);
+    let clip = *h.editor.document().clips().keys().next().unwrap();
+    h.editor.show_clip(Some(clip));
+    h.editor.set_time(2.0);
+    h.settle();
+    let shown = |h: &EditorHarness| choices.each_ref().map(|choice| points_in(h, choice));
+    let [own, same] = shown(&h);
+    assert_eq!(own, same, "a factor of 1 changes nothing");
+    let amplitude = |document: &Document| {
+        let item = document
+            .meshes()
+            .values()
+            .find(|item| !item.clusters.is_empty())
+            .unwrap();
+        let (_, muscle) = item.clusters.muscles().next().unwrap();
+        muscle.settings.amplitude
+    };
+    let before = amplitude(&what_if(&h));
+    let serial = h.editor.shape_of(Person::WhatIf).unwrap() as *const _;
+    let gain = |factor: f64| {
+        let gain = muscle.clone();
+        vec![Variation::Gain { gain, factor }]
+    };
+    h.editor.vary(gain(3.0), "Change limits and gains");
+    h.settle();
+    assert_eq!(amplitude(&what_if(&h)), 3.0 * before);
+    assert_eq!(
+        h.editor.shape_of(Person::WhatIf).unwrap() as *const _,
+        serial,
+        "no fit is needed"
+    );
+    let [other, stronger] = shown(&h);
+    assert_eq!(own, other, "the individual keeps its gains");
+    let apart = own.iter().zip(&stronger).map(|(a, b)| a.distance(*b));
+    let apart = apart.fold(0.0, f32::max);
+    assert!(apart > 1e-3, "{apart}");
+    // The parts keep their identity, so that nothing is computed again.
+    let [a, b] = [what_if(&h), what_if(&h)];
+    let items = a.meshes().values().zip(b.meshes().values());
+    assert!(items.into_iter().all(|(a, b)| Arc::ptr_eq(a, b)));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.ron");
+    project::save(h.editor.document(), &path, &Task::new()).unwrap();
+    let read = open_any(&path, &Task::new()).unwrap().document;
+    assert_eq!(read.person(Person::WhatIf).unwrap().variations, gain(3.0));
+    // A gain of a layer that is gone does nothing.
+    let lost = Gain {
+        layer: "gone".into(),
+        ..muscle.clone()
+    };
+    h.editor.vary(
+        vec![Variation::Gain {
+            gain: lost,
+            factor: 3.0,
+        }],
+        "Change",
+    );
+    h.settle();
+    let [_, plain] = shown(&h);
+    assert_eq!(own, plain);
+    h.editor.vary(gain(-1.0), "Change");
+    h.settle();
+    assert!(
+        h.last_notice()
+            .contains("multiplied by -1, which is not 0 - 100"),
+        "{}",
+        h.last_notice()
+    );
+    h.check();
+}
+
+#[test]
+fn faces_that_the_fit_flipped_are_on_the_fold_over_map() {
+    let Some(shared) = shared_dir("flipped faces on screen") else {
+        return;
+    };
+    let path = shared.join("models/cesium_man/cesium_man.glb");
+    let mut h = EditorHarness::on(OpenRequest::Path(path));
+    let body = h.editor.document().body().unwrap();
+    let mut rows = Vec::new();
+    for _ in 0..4 {
+        let mut row = next_row(&body, &rows, Kind::Girth).unwrap();
+        row.value *= 3.0;
+        rows.push(row);
+    }
+    h.editor
+        .measure(rows.clone(), FitOptions::default(), "Measure");
+    h.editor.show_heat_map(Some(Metric::FoldOver));
+    h.settle();
+    let flipped = h.editor.individual_shape().unwrap().report.flipped;
+    assert!(flipped > 0 && h.editor.flipping_fit().is_some());
+    let folded = |h: &EditorHarness| {
+        let id = *h.editor.displayed().keys().next().unwrap();
+        let map = h.editor.heat_map_in(ViewId::OWN, id).unwrap();
+        map.values.iter().filter(|value| **value > 0.0).count()
+    };
+    let on_template = folded(&h);
+    h.editor.show_individual(true);
+    h.settle();
+    assert!(folded(&h) > on_template, "{} {on_template}", folded(&h));
+    assert!(h.editor.worst_place(ViewId::OWN).is_some());
+    let smooth = FitOptions {
+        flipped: FlippedFaces::Smooth,
+        ..FitOptions::default()
+    };
+    h.editor.measure(rows, smooth, "Change measurements");
+    h.settle();
+    assert_eq!(h.editor.flipping_fit(), None);
+    assert_eq!(folded(&h), on_template);
+    // The option is saved.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.ron");
+    project::save(h.editor.document(), &path, &Task::new()).unwrap();
+    let read = open_any(&path, &Task::new()).unwrap().document;
+    assert_eq!(read.individual().unwrap().options, smooth);
+    h.check();
 }

@@ -1,7 +1,9 @@
 //! The generated models keep their promises: closed, well weighted, the wished size, the same bits.
 
 use sinew::io::gltf_build::to_glb;
+use sinew::io::open_sample;
 use sinew::sample::{SampleKind, SampleModel, sample};
+use sinew::task::Task;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -43,6 +45,7 @@ fn every_size_is_closed_well_shaped_and_well_weighted() {
             let n_joints = match kind {
                 SampleKind::Arm => 3..=3,
                 SampleKind::Hand => 17..=17,
+                SampleKind::Leg => 4..=4,
                 SampleKind::Mannequin => 50..=70,
                 SampleKind::Cylinder => 2..=2,
                 SampleKind::CoarseArm => 4..=4,
@@ -74,6 +77,58 @@ fn the_arm_has_two_deforming_bones() {
         .flat_map(|row| row.joints.to_vec())
         .collect();
     assert_eq!(deforming, HashSet::from([0, 1]));
+}
+
+/// Lengths of an adult 1.75 m tall; each bone moves the skin, and the skin is closed where girths are measured.
+#[test]
+fn the_leg_is_humane_and_its_foot_stands_still_in_a_squat() {
+    let made = open_sample("leg", &Task::new()).unwrap().document;
+    let measures = made.template_measures().unwrap();
+    let expected = [
+        ("thigh.L", "l.thigh", 0.429),
+        ("shin.L", "l.shin", 0.430),
+        ("foot.L", "l.foot", 0.1405),
+        ("toes.L", "l.toe", 0.0703),
+    ];
+    assert_eq!(measures.bones.len(), expected.len());
+    for (bone, (name, role, length)) in measures.bones.iter().zip(expected) {
+        assert_eq!(
+            (bone.bone.as_str(), bone.role.as_deref()),
+            (name, Some(role))
+        );
+        assert!(
+            (bone.length - length).abs() < 1e-3,
+            "{name}: {}",
+            bone.length
+        );
+        assert!(bone.girths.iter().all(Option::is_some), "{name}");
+    }
+    let girths: Vec<f64> = measures.bones.iter().filter_map(|b| b.girths[1]).collect();
+    // Halfway on the thigh, and on the shin below the calf.
+    assert!((0.51..0.55).contains(&girths[0]), "{}", girths[0]);
+    assert!((0.27..0.31).contains(&girths[1]), "{}", girths[1]);
+    let positions = made
+        .meshes()
+        .values()
+        .flat_map(|item| &item.geometry.positions);
+    let lowest = positions.map(|p| p.y).fold(f32::MAX, f32::min);
+    assert!(lowest.abs() < 1e-6, "it stands on the ground: {lowest}");
+
+    let squat = made
+        .clips()
+        .values()
+        .find(|clip| clip.name == "Squat")
+        .unwrap();
+    let skeleton = made.skeleton();
+    let ankle = |time: f64| {
+        let pose = made.pose_of_clip(squat, time);
+        let world = pose.world_matrices(skeleton);
+        (world[0].translation, world[2].translation)
+    };
+    let (hip, rest) = ankle(0.0);
+    let (low, still) = ankle(1.0);
+    assert!(rest.distance(still) < 1e-6, "{rest} {still}");
+    assert!(low.y < hip.y - 0.25, "{hip} {low}");
 }
 
 /// The published test cylinder, point for point.

@@ -4,15 +4,22 @@ use crate::cli::{asset, done, fails, text};
 use crate::shared::shared_dir;
 use glam::{DAffine3, DVec3};
 use serde_json::Value;
-use sinew::document::{Document, Edit, History, Individual, IndividualEdit, IndividualShape};
+use sinew::document::parts::{Instance, Parts};
+use sinew::document::{
+    Document, Edit, History, Individual, IndividualEdit, IndividualShape, InstanceId, SkinId,
+};
 use sinew::export::{ExportOptions, export};
+use sinew::io::gltf_build::to_glb;
 use sinew::io::project;
 use sinew::io::{import_bytes, open_any};
-use sinew::skeleton::Property;
+use sinew::sample::{SampleKind, sample};
+use sinew::skeleton::{Property, Skeleton};
+use sinew::skinning::Influences;
 use sinew::task::Task;
 use sinew::twin::template::girth_at;
-use sinew::twin::{FitOptions, Kind, MeasuredSide, Measurement, Sides, Unit};
+use sinew::twin::{FitOptions, FlippedFaces, Kind, MeasuredSide, Measurement, Sides, Unit};
 use std::path::Path;
+use std::sync::Arc;
 
 const MODELS: [&str; 4] = ["mannequiny", "cesium_man", "greenman", "kaykit_knight"];
 
@@ -519,6 +526,98 @@ fn several_girths_on_a_bone_are_their_mean_or_a_taper() {
     assert_eq!(made.report.rows.len(), 4, "both sides");
 }
 
+/// Thighs, shins, upper arms and forearms of both sides, all by one factor.
+fn limbs(golden: &Value, kind: Kind, factor: f64) -> Vec<Measurement> {
+    let mut rows = Vec::new();
+    for side in ["l", "r"] {
+        for part in ["thigh", "shin", "upperarm", "forearm"] {
+            let entry = &golden["template"][format!("{side}.{part}")];
+            let Some(bone) = entry["bone"].as_str() else {
+                continue;
+            };
+            let template = match kind {
+                Kind::Girth => entry["girth"]["0.5"].as_f64(),
+                _ => entry["length"].as_f64(),
+            };
+            let at = if kind == Kind::Girth { 0.5 } else { 0.0 };
+            rows.extend(template.map(|template| row(kind, bone, at, template * factor)));
+        }
+    }
+    rows
+}
+
+/// Model, factor, faces that flip by lengths and by girths (METHODS-twin 5.2).
+const FLIPS: [(&str, f64, [usize; 2]); 8] = [
+    ("mannequiny", 0.5, [0, 0]),
+    ("mannequiny", 2.0, [0, 0]),
+    ("mannequiny", 3.0, [0, 0]),
+    ("cesium_man", 0.5, [1, 0]),
+    ("cesium_man", 2.0, [3, 7]),
+    ("cesium_man", 3.0, [13, 12]),
+    ("kaykit_knight", 3.0, [0, 10]),
+    ("greenman", 3.0, [8, 0]),
+];
+
+#[test]
+fn faces_flip_as_often_as_in_the_prototype_and_are_smoothed_back() {
+    let Some(shared) = shared_dir("flipped faces") else {
+        return;
+    };
+    let mut n_smoothed = 0;
+    for (model, factor, expected) in FLIPS {
+        let golden = golden(&shared, model);
+        let document = open(&shared, model);
+        for (kind, expected) in [Kind::Length, Kind::Girth].into_iter().zip(expected) {
+            let rows = limbs(&golden, kind, factor);
+            if rows.is_empty() {
+                continue;
+            }
+            let fitted = |flipped: FlippedFaces| {
+                let options = FitOptions {
+                    flipped,
+                    ..FitOptions::default()
+                };
+                document
+                    .individualised(&rows, &options, &Task::new())
+                    .unwrap()
+            };
+            let kept = fitted(FlippedFaces::Keep);
+            let what = format!("{model} {kind:?} x {factor}");
+            println!(
+                "{what}: {} flipped, {expected} in the prototype",
+                kept.report.flipped
+            );
+            assert_eq!(kept.report.smoothed, 0, "{what}");
+            let inside_out = |made: &Document| {
+                let meshes = made.meshes().values();
+                meshes
+                    .map(|item| item.geometry.inside_out.len())
+                    .sum::<usize>()
+            };
+            assert_eq!(inside_out(&kept.document), kept.report.flipped, "{what}");
+            let smooth = fitted(FlippedFaces::Smooth);
+            if kept.report.flipped == 0 {
+                assert!(bits(&smooth.document) == bits(&kept.document), "{what}");
+                continue;
+            }
+            println!(
+                "  smoothed {} vertices, {} flipped, measurements off by {} after {}",
+                smooth.report.smoothed,
+                smooth.report.flipped,
+                smooth.report.worst(),
+                kept.report.worst()
+            );
+            assert_eq!(smooth.report.flipped, 0, "{what}");
+            assert_eq!(inside_out(&smooth.document), 0, "{what}");
+            assert!(off_at_rest(&smooth.document) < 1e-12, "{what}");
+            let share = smooth.report.smoothed as f64 / document.body().unwrap().n_points() as f64;
+            assert!(share < 0.1, "{what}: {share} of the vertices move");
+            n_smoothed += 1;
+        }
+    }
+    assert!(n_smoothed > 0);
+}
+
 #[test]
 fn what_cannot_be_fitted_is_refused_in_a_sentence_with_its_row() {
     let Some(shared) = shared_dir("refused measurements") else {
@@ -595,6 +694,75 @@ fn what_cannot_be_fitted_is_refused_in_a_sentence_with_its_row() {
     assert_eq!(why, "The model has no skin: bind it to bones first.");
 }
 
+/// The sample arm, changed, as a document.
+fn changed_arm(change: impl FnOnce(&mut Parts)) -> Document {
+    let model = to_glb(&sample(SampleKind::Arm, 400));
+    let mut parts = import_bytes(model.into(), None, None, &Task::new())
+        .unwrap()
+        .parts;
+    change(&mut parts);
+    Document::new(parts).unwrap()
+}
+
+#[test]
+fn models_without_a_body_to_measure_say_what_they_lack() {
+    let refused = |document: &Document, rows: &[Measurement]| {
+        let made = document.individualised(rows, &FitOptions::default(), &Task::new());
+        made.map(|_| ()).unwrap_err().to_string()
+    };
+    let forearm = [row(Kind::Length, "forearm", 0.0, 0.3)];
+    let bare = changed_arm(|parts| {
+        let item = parts.meshes.values_mut().next().unwrap();
+        let silent = Influences::silent(item.geometry.n_points());
+        let item = Arc::make_mut(item);
+        item.influences = silent.clone();
+        item.source_influences = silent;
+    });
+    assert_eq!(
+        refused(&bare, &forearm),
+        "The skin of \"arm\" has no weights: paint or compute them first."
+    );
+    let rigid = changed_arm(|parts| {
+        for instance in parts.instances.values_mut() {
+            Arc::make_mut(instance).skin = None;
+        }
+    });
+    assert_eq!(
+        refused(&rigid, &forearm),
+        "The model has no skin: bind it to bones first."
+    );
+    let shared = changed_arm(|parts| {
+        let (&id, skin) = parts.skins.iter().next().unwrap();
+        let (second, skin) = (SkinId(id.0 + 1), skin.clone());
+        parts.skins.insert(second, skin);
+        let (&first, instance) = parts.instances.iter().next().unwrap();
+        let mut other = Instance::clone(instance);
+        other.skin = Some(second);
+        parts
+            .instances
+            .insert(InstanceId(first.0 + 1), Arc::new(other));
+    });
+    assert_eq!(
+        refused(&shared, &forearm),
+        "The mesh \"arm\" is drawn with 2 skins, which cannot share one shape: give each its own mesh first."
+    );
+    let flat = changed_arm(|parts| {
+        let mut joints = parts.skeleton.joints().to_vec();
+        let wrist = joints
+            .iter_mut()
+            .find(|joint| joint.name == "wrist")
+            .unwrap();
+        wrist.rest.translation = DVec3::ZERO;
+        parts.skeleton = Arc::new(Skeleton::new(joints).unwrap());
+    });
+    let said = "Row 1: the bone \"forearm\" has no length.";
+    assert_eq!(refused(&flat, &forearm), said);
+    assert_eq!(
+        refused(&flat, &[row(Kind::Girth, "forearm", 0.5, 0.2)]),
+        said
+    );
+}
+
 /// The sample arm with a longer and thicker forearm.
 fn arm() -> (Document, Individual) {
     let document = open_any(Path::new(&asset("arm")), &Task::new())
@@ -621,6 +789,7 @@ fn arm() -> (Document, Individual) {
                 ..row(Kind::Girth, "forearm", 0.5, girth * 100.0 * 1.3)
             },
         ],
+        variations: Vec::new(),
         options: FitOptions {
             sides: Sides::Own,
             ..FitOptions::default()

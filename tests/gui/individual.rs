@@ -5,7 +5,7 @@ use egui::{Modifiers, PointerButton, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{BodyChoice, StackChoice};
-use sinew::document::{Individual, Person};
+use sinew::document::{Individual, Person, Variation};
 use sinew::twin::Kind;
 use sinew::view::Shading;
 use sinew::view::commands::Command;
@@ -37,6 +37,51 @@ fn press(window: &mut Window, label: &str) {
     window.settle();
     window.click(Role::Button, label);
     window.settle();
+}
+
+/// Chooses an entry of a drop-down, scrolled into sight.
+#[track_caller]
+fn press_combo(window: &mut Window, label: &str, entry: &str) {
+    let combo = window.harness.get_by_role_and_label(Role::ComboBox, label);
+    combo.scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(Role::ComboBox, label);
+    window.settle();
+    let entries = window.harness.query_all_by_label(entry);
+    let roles = [Role::Button, Role::ListBoxOption, Role::RadioButton];
+    let entries = entries.filter(|node| roles.contains(&node.accesskit_node().role()));
+    // The list is drawn last.
+    entries.last().expect("the entry").click();
+    window.harness.step();
+    window.settle();
+}
+
+#[test]
+fn a_template_is_opened_and_unsaved_work_asked_about() {
+    let mut window = Window::sized("arm.glb", [1500.0, 900.0], 1.0);
+    window.find_and_run(Command::TogglePanel(PanelKind::Individual));
+    window.settle();
+    for sample in ["mannequin", "arm", "hand", "leg"] {
+        let name = format!("Open the template {sample}");
+        let buttons = window
+            .harness
+            .query_all_by_role_and_label(Role::Button, &name);
+        assert_eq!(buttons.count(), 1, "{name}");
+    }
+    window.picture("templates");
+    press(&mut window, "Open the template leg");
+    assert_eq!(window.editor().model_name(), "sample leg");
+    window.click(Role::Button, "Add girth");
+    window.settle();
+    let rows = individual(&window).expect("a row").rows;
+    assert_eq!((rows.len(), rows[0].bone.as_str()), (1, "thigh.L"));
+    // With a row there is a body of work to lose.
+    let offered = window.harness.query_all_by_label("Open the template leg");
+    assert_eq!(offered.count(), 0);
+    press(&mut window, "Remove measurement 1");
+    press(&mut window, "Open the template hand");
+    assert!(window.says("Save your changes?"));
 }
 
 #[test]
@@ -239,6 +284,22 @@ fn a_what_if_is_changed_and_compared_in_panes() {
     };
     assert!(reach(BodyChoice::WhatIf) > reach(BodyChoice::Individual) * 1.05);
     window.picture("what-if-panes");
+    // It has a limit of its own.
+    press_combo(&mut window, "Add limit", "forearm");
+    let varied = window.editor().variations().to_vec();
+    assert!(
+        matches!(varied[..], [Variation::Limits { .. }]),
+        "{varied:?}"
+    );
+    let fields = window.harness.query_all_by_label("Max X of limit 1");
+    assert_eq!(fields.count(), 1);
+    window.picture("what-if-limit");
+    press(&mut window, "Remove limit or gain 1");
+    assert_eq!(window.editor().variations(), []);
+    assert_eq!(
+        window.editor().history().undo_label(),
+        Some("Change limits and gains")
+    );
     // The table of either is edited.
     press(&mut window, "Table of the individual");
     let editor = window.app().editor();

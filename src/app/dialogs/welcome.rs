@@ -27,7 +27,7 @@ struct Sample {
 }
 
 /// The samples, the simplest last but one.
-const SAMPLES: [Sample; 7] = [
+const SAMPLES: [Sample; 8] = [
     Sample {
         id: "arm",
         title: "Arm",
@@ -39,6 +39,12 @@ const SAMPLES: [Sample; 7] = [
         title: "Hand",
         about: "Five fingers. Many bones close together.",
         picture: include_bytes!("../../../assets/samples/hand.png"),
+    },
+    Sample {
+        id: "leg",
+        title: "Leg",
+        about: "A knee and an ankle, with a squat.",
+        picture: include_bytes!("../../../assets/samples/leg.png"),
     },
     Sample {
         id: "mannequin",

@@ -3,6 +3,8 @@
 //!
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
+pub mod gains;
+
 use super::bound_cage::is_slow_to_bind;
 use super::cage_mesh::CageMesh;
 use super::channel::{BindingError, BindingKind, check_bindings};

@@ -164,13 +164,16 @@ fn flipped(shape: &ShapeView<'_>) -> Vec<bool> {
         let posed = normal(t.map(|p| shape.in_pose(p as usize)));
         posed.dot(rotation(shape, t, mean) * rest) < 0.0
     };
-    shape
-        .triangles()
-        .par_iter()
-        .with_min_len(1024)
-        // One buffer a thread, not one a face.
-        .map_init(Vec::new, is_flipped)
-        .collect()
+    let triangles = shape.triangles().par_iter().with_min_len(1024);
+    // One buffer a thread, not one a face.
+    let mut flipped: Vec<bool> = triangles.map_init(Vec::new, is_flipped).collect();
+    // What is inside out at rest is so where the pose does not flip it.
+    for face in &shape.mesh.inside_out {
+        if let Some(flipped) = flipped.get_mut(*face as usize) {
+            *flipped = !*flipped;
+        }
+    }
+    flipped
 }
 
 /// The rotation of dual quaternion skinning at the mean weights of the points; the identity without influences.

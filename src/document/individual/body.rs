@@ -65,6 +65,20 @@ impl Document {
         })
     }
 
+    /// The document on the body of a table, with its limits and gains. Fails as [`Document::individualised`] does.
+    pub fn individualised_by(
+        &self,
+        table: &Individual,
+        task: &Task,
+    ) -> Result<Individualised, TwinError> {
+        let shape = IndividualShape::new(self, &table.rows, &table.options, task)?;
+        Ok(Individualised {
+            document: shape.of_table(self, table),
+            report: shape.report,
+            tapes: shape.tapes,
+        })
+    }
+
     /// The meshes whose points are not the source's.
     pub fn reshaped(&self) -> &BTreeSet<MeshId> {
         &self.reshaped

@@ -1,6 +1,7 @@
 //! New measurements of a person, as an edit.
 
 use super::table::{Individual, Person};
+use super::variation::{MAX_VARIATIONS, Variation};
 use crate::document::{Dirty, Document, EditError};
 use crate::twin::table::MAX_ROWS;
 use std::sync::Arc;
@@ -42,6 +43,14 @@ impl IndividualEdit {
             let fault = |why| EditError::Individual(format!("{place}: {why}"));
             measurement.check().map_err(fault)?;
         }
+        if individual.variations.len() > MAX_VARIATIONS {
+            return Err(EditError::Individual(format!(
+                "there are more than {MAX_VARIATIONS} limits and gains"
+            )));
+        }
+        for variation in &individual.variations {
+            variation.check().map_err(EditError::Individual)?;
+        }
         Ok(())
     }
 
@@ -58,6 +67,7 @@ impl IndividualEdit {
     pub(in crate::document) fn heap_bytes(&self) -> usize {
         let rows = self.individual.iter().flat_map(|i| &i.rows);
         let texts = rows.map(|r| r.id.len() + r.bone.len() + r.to.len() + size_of_val(r));
-        texts.sum()
+        let variations = self.individual.iter().flat_map(|i| &i.variations);
+        texts.sum::<usize>() + variations.map(size_of_val::<Variation>).sum::<usize>()
     }
 }

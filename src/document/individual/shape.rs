@@ -2,6 +2,9 @@
 
 use super::samples::{mapped, scaled_samples};
 use super::subject::body_of;
+use super::table::Individual;
+use super::variation::Variation;
+use super::varied::Varied;
 use crate::cluster::ClusterMap;
 use crate::document::{Document, Instance, InstanceId, MeshId, MeshItem, Skin, SkinId};
 use crate::mesh::{Mesh, Morph};
@@ -32,6 +35,7 @@ pub struct IndividualShape {
     made: Option<Made>,
     /// What was made of parts of the document, so that equal parts keep their identity.
     known: Mutex<Known>,
+    varied: Mutex<Varied>,
 }
 
 /// The parts of a document that a shape depends on.
@@ -84,6 +88,7 @@ impl IndividualShape {
             template: Template::of(document),
             made: None,
             known: Mutex::default(),
+            varied: Mutex::default(),
         };
         if rows.is_empty() {
             return Ok(shape);
@@ -171,13 +176,30 @@ impl IndividualShape {
         made
     }
 
-    /// A mesh of the document with this body, as [`IndividualShape::of`] has it; `None` where the document has no such mesh.
-    pub fn item(&self, document: &Document, id: MeshId) -> Option<Arc<MeshItem>> {
+    /// [`IndividualShape::of`] with the limits and gains of a table.
+    pub fn of_table(&self, document: &Document, table: &Individual) -> Document {
+        let mut made = self.of(document);
+        if let Ok(mut varied) = self.varied.lock() {
+            varied.apply(&mut made, &table.variations);
+        }
+        made
+    }
+
+    /// A mesh of the document with this body, as [`IndividualShape::of_table`] has it; `None` where the document has no such mesh.
+    pub fn item(
+        &self,
+        document: &Document,
+        id: MeshId,
+        variations: &[Variation],
+    ) -> Option<Arc<MeshItem>> {
         let item = document.meshes.get(&id)?;
-        let (Some(parts), Ok(mut known)) = (&self.made, self.known.lock()) else {
-            return Some(item.clone());
+        let item = match (&self.made, self.known.lock()) {
+            (Some(parts), Ok(mut known)) => known.item(parts, id, item),
+            _ => item.clone(),
         };
-        Some(known.item(parts, id, item))
+        let varied = self.varied.lock().ok();
+        let varied = varied.map(|mut varied| varied.item(id, &item, variations));
+        Some(varied.unwrap_or(item))
     }
 
     /// The triangles that flipped, by mesh, ascending.
@@ -236,7 +258,8 @@ impl Made {
             let from_mesh = world_from_mesh(skin.1);
             let positions = bind.positions(shape, from_mesh);
             let maps = bind.displacement_maps(shape, from_mesh);
-            let mesh = moved_mesh(&item.geometry, positions, Some(&maps));
+            let mut mesh = moved_mesh(&item.geometry, positions, Some(&maps));
+            mesh.inside_out = made.fitted.flipped(&made.body, shape);
             made.geometry.insert(id, Arc::new(mesh));
             made.maps.insert(id, maps);
             reshaped.insert(id);

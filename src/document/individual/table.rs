@@ -1,5 +1,6 @@
 //! The table of an individual.
 
+use super::variation::Variation;
 use crate::twin::{FitOptions, Measurement};
 
 /// Whose measurements a document has besides its template.
@@ -26,4 +27,6 @@ pub struct Individual {
     pub rows: Vec<Measurement>,
     /// How it is fitted.
     pub options: FitOptions,
+    /// Limits and gains that differ from the document's: of a what-if.
+    pub variations: Vec<Variation>,
 }

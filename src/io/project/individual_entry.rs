@@ -1,6 +1,8 @@
 //! The measurements of a person as the project format has them.
 
+use super::joints::JointRef;
 use super::types::{enums, is_default};
+use crate::cluster::map::gains;
 use crate::twin;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,13 @@ enums! {
     /// The unit of a value.
     #[derive(Default)]
     Unit = twin::Unit { #[default] Metre, Centimetre, Millimetre, Inch }
+
+    /// What becomes of flipped faces.
+    #[derive(Default)]
+    FlippedFaces = twin::FlippedFaces { #[default] Keep, Smooth }
+
+    /// The kind of a layer with a gain.
+    GainKind = gains::GainKind { Driver, Muscle, Data }
 
     /// What the side without a measurement gets.
     #[derive(Default)]
@@ -34,7 +43,28 @@ pub(super) struct IndividualEntry {
     pub(super) neighbours: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) taper: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) flipped: FlippedFaces,
     pub(super) rows: Vec<Row>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) variations: Vec<VariationEntry>,
+}
+
+/// A limit or a gain that differs from the document's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) enum VariationEntry {
+    /// Radians.
+    Limits {
+        joint: JointRef,
+        ranges: [(f64, f64); 3],
+    },
+    Gain {
+        kind: GainKind,
+        group: String,
+        layer: String,
+        factor: f64,
+    },
 }
 
 /// A measurement.

@@ -167,6 +167,7 @@ pub const TABLE: &[Row] = &[
     row(Group::File, Command::Open, "file.open", "Open…", "Open a model (glTF or Wavefront OBJ) or a Sinew project. You can also drop the file on the window.").keys(&[Chord::key(Key::O).ctrl()]),
     row(Group::File, Command::Sample("arm"), "file.sample_arm", "Sample arm", "Open the sample arm: two joints to bend and twist.").under("Samples"),
     row(Group::File, Command::Sample("hand"), "file.sample_hand", "Sample hand", "Open the sample hand: many bones close together.").under("Samples"),
+    row(Group::File, Command::Sample("leg"), "file.sample_leg", "Sample leg", "Open the sample leg: thigh, shin, foot and toes.").under("Samples"),
     row(Group::File, Command::Sample("mannequin"), "file.sample_mannequin", "Sample mannequin", "Open the sample mannequin: a full character with clips.").under("Samples"),
     row(Group::File, Command::Sample("elbow-correctives"), "file.sample_elbow", "Sample corrected elbow", "Open the sample arm with four corrective samples on its elbow: they unfold the skin as it bends.").under("Samples"),
     row(Group::File, Command::Sample("control-clusters-arm"), "file.sample_clusters", "Sample control-cluster arm", "Open a coarse arm with control clusters: dual quaternion skinning, four clusters with a corrective sample at the elbow, and a biceps; patches move the other vertices.").under("Samples"),

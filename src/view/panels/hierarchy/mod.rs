@@ -435,7 +435,7 @@ fn empty_ui(ui: &mut Ui, what: &str, commands: &mut Vec<Command>) {
     );
     ui.add_space(4.0);
     ui.horizontal_wrapped(|ui| {
-        let samples = ["mannequin", "arm", "hand"];
+        let samples = ["mannequin", "arm", "hand", "leg"];
         for command in std::iter::once(Command::Open).chain(samples.map(Command::Sample)) {
             let tooltip = command.tooltip(ui.ctx());
             if ui.button(command.label()).on_hover_text(tooltip).clicked() {

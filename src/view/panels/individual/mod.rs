@@ -5,19 +5,27 @@
 mod result;
 mod rows;
 mod scan;
+mod varied;
 
 use super::clusters::layer_row::dim_ui;
 use super::correctives::scroll_ui;
 use crate::deform::diagnostics::Metric;
-use crate::document::Person;
+use crate::document::{Person, Variation};
 use crate::editor::Editor;
-use crate::twin::{FitOptions, Kind, Measurement, Sides};
+use crate::twin::{FitOptions, FlippedFaces, Kind, Measurement, Sides};
 use crate::view::commands::Command;
 use egui::{Button, Role, Ui, WidgetInfo};
 
 /// What the panel is for, where there are no measurements.
 const EMPTY: &str = "Measurements of a person give this character the person's size: the body that you see is the template, and stays as it \
                      is. Add a length, a girth or the height, or import a table (.csv, .json).";
+/// The samples that are offered as templates.
+const TEMPLATES: [(&str, &str); 4] = [
+    ("mannequin", "Mannequin"),
+    ("arm", "Arm"),
+    ("hand", "Hand"),
+    ("leg", "Leg"),
+];
 /// What a fit cannot do.
 const LIMITS: &str = "Girths set radii evenly. They do not model the shape of muscles or fat, soft tissue, or anything inside the body. \
                       This is not a diagnosis.";
@@ -29,8 +37,12 @@ pub struct IndividualPanel {
     draft: Option<Vec<Measurement>>,
     /// Whose rows they are.
     drafted: Person,
+    /// The limits and gains of the what-if while one of them is dragged.
+    varied: Option<Vec<Variation>>,
     /// The comparison with a scan whose distances were shown by themselves.
     seen_scan: u64,
+    /// The fit whose flipped faces were shown by themselves.
+    seen_flips: Option<u64>,
     /// The frame in which it was drawn last.
     drawn: u64,
 }
@@ -51,10 +63,15 @@ impl IndividualPanel {
             if self.drafted != editor.edited_person() {
                 self.drafted = editor.edited_person();
                 self.draft = None;
+                self.varied = None;
             }
             if known.rows.is_empty() {
                 self.draft = None;
                 dim_ui(ui, EMPTY);
+                if editor.edited_person() == Person::Individual {
+                    templates_ui(ui, &mut commands);
+                }
+                self.variations_ui(ui, editor);
                 dim_ui(ui, LIMITS);
                 scan::scan_ui(ui, editor, &mut commands);
                 return;
@@ -70,7 +87,8 @@ impl IndividualPanel {
             } else if rows != known.rows || options != known.options {
                 editor.measure(rows, options, "Change measurements");
             }
-            result::report_ui(ui, editor);
+            self.variations_ui(ui, editor);
+            result::report_ui(ui, editor, &mut commands);
             dim_ui(ui, LIMITS);
             scan::scan_ui(ui, editor, &mut commands);
         });
@@ -83,9 +101,52 @@ impl IndividualPanel {
                 commands.push(Command::UseMetric(Metric::ScanDistance));
             }
         }
+        // The same of faces that flip while the body is on screen.
+        let flips = editor.flipping_fit();
+        if flips != self.seen_flips {
+            self.seen_flips = flips;
+            if flips.is_some() && frame <= self.drawn + 1 && editor.shows_individual() {
+                commands.push(Command::UseMetric(Metric::FoldOver));
+            }
+        }
         self.drawn = frame;
         commands
     }
+
+    /// Draws the limits and gains of the what-if, where that is edited.
+    fn variations_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
+        if editor.edited_person() != Person::WhatIf {
+            self.varied = None;
+            return;
+        }
+        let shown = self.varied.take();
+        let mut variations = shown.unwrap_or_else(|| editor.variations().to_vec());
+        let before = editor.variations().to_vec();
+        if varied::varied_ui(ui, editor, &mut variations) {
+            self.varied = Some(variations);
+        } else if editor.variations() == before && variations != before {
+            editor.vary(variations, "Change limits and gains");
+        }
+    }
+}
+
+/// Draws what opens a sample as the template.
+fn templates_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Templates")
+            .on_hover_text("Bodies to begin with, in place of the open one.");
+        for (sample, text) in TEMPLATES {
+            let command = Command::Sample(sample);
+            let button = ui.button(text);
+            button.widget_info(|| {
+                let name = format!("Open the template {sample}");
+                WidgetInfo::labeled(Role::Button, true, name)
+            });
+            if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                commands.push(command);
+            }
+        }
+    });
 }
 
 /// Draws which body is shown, and what adds rows.
@@ -213,5 +274,9 @@ fn options_ui(ui: &mut Ui, options: &mut FitOptions, rows: &[Measurement]) {
         ui.checkbox(&mut options.neighbours, "Scale neighbouring bones").on_hover_text(about);
         let about = "With several girths on one bone, vary its factor along it. When off, it takes their mean factor.";
         ui.checkbox(&mut options.taper, "Taper").on_hover_text(about);
+        let mut smooth = options.flipped == FlippedFaces::Smooth;
+        let about = "Turn faces that the fit flips back: corrective smoothing of their vertices and those around them.";
+        ui.checkbox(&mut smooth, "Smooth flipped faces").on_hover_text(about);
+        options.flipped = if smooth { FlippedFaces::Smooth } else { FlippedFaces::Keep };
     });
 }

@@ -1,9 +1,12 @@
 //! The progress of the fit, and what it reached.
 
 use super::super::clusters::layer_row::dim_ui;
+use crate::deform::diagnostics::Metric;
+use crate::document::Person;
 use crate::editor::Editor;
 use crate::finding::{counted, trimmed};
 use crate::twin::FitReport;
+use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{Label, ProgressBar, RichText, Ui};
 
@@ -37,16 +40,29 @@ pub(super) fn state_ui(ui: &mut Ui, editor: &mut Editor) {
 }
 
 /// Draws what the fit reached.
-pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) {
-    let Some(shape) = editor.shape_of(editor.edited_person()) else {
+pub(super) fn report_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    let person = editor.edited_person();
+    let Some(shape) = editor.shape_of(person) else {
         return;
     };
+    let has_flipped = shape.report.flipped > 0;
     for line in lines(&shape.report) {
         dim_ui(ui, &line);
     }
     let text = theme::palette(ui).text;
     for warning in &shape.report.warnings {
         ui.add(Label::new(RichText::new(warning).color(text)).wrap());
+    }
+    if has_flipped {
+        let button = ui.button("Show flipped faces");
+        let about =
+            "Show the body with the heat map Fold-over: faces that the fit turned inside out.";
+        if button.on_hover_text(about).clicked() {
+            if person == Person::Individual {
+                editor.show_individual(true);
+            }
+            commands.push(Command::UseMetric(Metric::FoldOver));
+        }
     }
 }
 
@@ -59,6 +75,12 @@ fn lines(report: &FitReport) -> Vec<String> {
         report.flipped,
         counted(report.triangles, "face")
     )];
+    if report.smoothed > 0 {
+        lines.push(format!(
+            "Smoothing moved {}.",
+            counted(report.smoothed, "vertex")
+        ));
+    }
     if let Some(trunk) = report.trunk {
         lines.push(format!(
             "Hips, spine and neck are {} times the template's.",

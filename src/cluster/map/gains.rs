@@ -1,0 +1,115 @@
+//! The gains of the layers of a map: how strongly drivers, muscles and recorded data move clusters.
+
+use super::ClusterMap;
+use crate::cluster::channel::BindingKind;
+use crate::cluster::data::DataLayer;
+use crate::cluster::group::ClusterGroup;
+use std::sync::Arc;
+
+/// The kinds of layers that have a gain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GainKind {
+    /// The gain of a driver.
+    Driver,
+    /// The amplitude of a muscle.
+    Muscle,
+    /// The scale of recorded displacements and scalars.
+    Data,
+}
+
+impl GainKind {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Driver, Self::Muscle, Self::Data];
+
+    /// What it is called in a sentence.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Driver => "driver",
+            Self::Muscle => "muscle",
+            Self::Data => "data",
+        }
+    }
+}
+
+/// The gain of the layers of one kind and name, in groups of one name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Gain {
+    /// The kind of the layer.
+    pub kind: GainKind,
+    /// The name of its group.
+    pub group: String,
+    /// Its own name.
+    pub layer: String,
+}
+
+impl ClusterMap {
+    /// The gains of all layers, by group.
+    pub fn gains(&self) -> Vec<Gain> {
+        let of_group = |group: &Arc<ClusterGroup>| {
+            let gain = |kind: GainKind, layer: &str| Gain {
+                kind,
+                group: group.name.clone(),
+                layer: layer.to_owned(),
+            };
+            let drivers = group
+                .drivers
+                .iter()
+                .map(|l| gain(GainKind::Driver, &l.name));
+            let muscles = group
+                .muscles
+                .iter()
+                .map(|l| gain(GainKind::Muscle, &l.name));
+            let data = group.data.iter().filter(|layer| has_gain(layer));
+            let data = data.map(|l| gain(GainKind::Data, &l.name));
+            drivers.chain(muscles).chain(data).collect::<Vec<_>>()
+        };
+        self.groups().iter().flat_map(of_group).collect()
+    }
+
+    /// The map with gains multiplied by factors. A group of which a layer would become invalid stays as it is.
+    #[must_use]
+    pub fn with_gains<'a>(&self, factors: impl Iterator<Item = (&'a Gain, f64)> + Clone) -> Self {
+        let mut made = self.clone();
+        for group in &mut made.groups {
+            let factor = |kind: GainKind, layer: &str| {
+                let same = |gain: &Gain| {
+                    gain.kind == kind && gain.group == group.name && gain.layer == layer
+                };
+                let own = factors.clone().filter(|(gain, _)| same(gain));
+                own.map(|(_, factor)| factor).product::<f64>()
+            };
+            let mut changed = ClusterGroup::clone(group);
+            for layer in &mut changed.drivers {
+                layer.settings.gain *= factor(GainKind::Driver, &layer.name);
+            }
+            for layer in &mut changed.muscles {
+                layer.settings.amplitude *= factor(GainKind::Muscle, &layer.name);
+            }
+            for layer in &mut changed.data {
+                let by = factor(GainKind::Data, &layer.name);
+                let scaled = layer.bindings.iter_mut();
+                let scaled = scaled.filter(|binding| binding.kind != BindingKind::Absolute);
+                scaled.for_each(|binding| binding.scale *= by);
+            }
+            if changed != **group && has_valid_layers(&changed) {
+                *group = Arc::new(changed);
+            }
+        }
+        made
+    }
+}
+
+/// Markers that are places of their vertices have no gain.
+fn has_gain(layer: &DataLayer) -> bool {
+    let mut bindings = layer.bindings.iter();
+    bindings.any(|binding| binding.kind != BindingKind::Absolute)
+}
+
+fn has_valid_layers(group: &ClusterGroup) -> bool {
+    group.drivers.iter().all(|layer| layer.check().is_ok())
+        && group
+            .muscles
+            .iter()
+            .all(|layer| layer.settings.check().is_ok())
+        && group.data.iter().all(|layer| layer.check().is_ok())
+}

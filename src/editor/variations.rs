@@ -1,0 +1,52 @@
+//! Limits and gains of the table that is edited: what a what-if has other than the document.
+
+use super::Editor;
+use crate::cluster::map::gains::Gain;
+use crate::document::{Individual, Variation};
+use crate::skeleton::JointId;
+use crate::skeleton::joint_limits::JointLimits;
+
+impl Editor {
+    /// A number of the fit of the edited table, which increases, if it flipped faces.
+    pub fn flipping_fit(&self) -> Option<u64> {
+        let fit = self.individuals.of(self.edited_person());
+        let shape = fit.shape.as_ref()?;
+        (shape.report.flipped > 0).then_some(fit.serial)
+    }
+
+    /// The limits and gains of the table that is edited.
+    pub fn variations(&self) -> &[Variation] {
+        self.measurements().map_or(&[], |known| &known.variations)
+    }
+
+    /// Gives the table that is edited other limits and gains; one undo step.
+    pub fn vary(&mut self, variations: Vec<Variation>, label: &str) {
+        let Some(known) = self.measurements() else {
+            return;
+        };
+        let table = Individual {
+            variations,
+            ..Individual::clone(known)
+        };
+        self.set_person(self.edited_person(), Some(table), label);
+    }
+
+    /// Adds limits of a bone: those that it has for posing, else free ones.
+    pub fn add_varied_limits(&mut self, joint: JointId) {
+        let own = self.document.skeleton().joint(joint).rule.limits;
+        let limits = own.unwrap_or(JointLimits([JointLimits::FREE; 3]));
+        self.add_variation(Variation::Limits { joint, limits }, "Add limit");
+    }
+
+    /// Adds a factor of a gain, 1.
+    pub fn add_varied_gain(&mut self, gain: Gain) {
+        let factor = 1.0;
+        self.add_variation(Variation::Gain { gain, factor }, "Add gain");
+    }
+
+    fn add_variation(&mut self, variation: Variation, label: &str) {
+        let mut all = self.variations().to_vec();
+        all.push(variation);
+        self.vary(all, label);
+    }
+}
