@@ -2,6 +2,7 @@
 
 use crate::io::live::{JSON_PORT, VMC_PORT};
 use crate::motion::align::ClockEvent;
+use crate::motion::bindings::Binding;
 use crate::motion::bvh::Positions;
 use crate::motion::retarget::Travel;
 use clap::error::ErrorKind;
@@ -85,6 +86,11 @@ pub struct MotionArgs {
     /// Whether to lock feet in place while they are planted.
     #[arg(long, value_enum, default_value = "lock", help_heading = RETARGET)]
     pub feet: FeetArg,
+    /// Bind a channel of --replay or --stream, in place of what has its name: CHANNEL=rotation:BONE or world:BONE, hinge:BONE with an
+    /// axis x, y or z (default: that of its rotation limits), a gain and an offset in degrees, move:BONE, morph:TARGET,
+    /// sample:SAMPLE, or none, such as knee=hinge:shin.L,x,-1. May be given several times.
+    #[arg(long, value_name = "CHANNEL=KIND:NAME", value_parser = parse_binding, help_heading = RETARGET)]
+    pub bind: Vec<Binding>,
     /// How far joints may deviate to save keyframes, in percent of the character's height; 0% keeps all keyframes.
     #[arg(long, value_name = "P%", default_value = "0.1%", value_parser = parse_tolerance, help_heading = RETARGET)]
     pub tolerance: f64,
@@ -330,6 +336,10 @@ fn parse_scale(text: &str) -> Result<ScaleArg, String> {
             _ => Err("give leg, hip or a factor above 0".into()),
         },
     }
+}
+
+fn parse_binding(text: &str) -> Result<Binding, String> {
+    text.parse()
 }
 
 /// A percentage as a fraction.
