@@ -2,6 +2,7 @@
 
 use crate::io::live::{JSON_PORT, VMC_PORT};
 use crate::motion::align::ClockEvent;
+use crate::motion::bindings::Binding;
 use crate::motion::bvh::Positions;
 use crate::motion::retarget::Travel;
 use clap::error::ErrorKind;
@@ -85,6 +86,11 @@ pub struct MotionArgs {
     /// Whether to lock feet in place while they are planted.
     #[arg(long, value_enum, default_value = "lock", help_heading = RETARGET)]
     pub feet: FeetArg,
+    /// Bind a channel of --replay or --stream, in place of what has its name: CHANNEL=rotation:BONE or world:BONE, hinge:BONE with an
+    /// axis x, y or z (default: that of its rotation limits), a gain and an offset in degrees, move:BONE, morph:TARGET,
+    /// sample:SAMPLE, or none, such as knee=hinge:shin.L,x,-1. May be given several times.
+    #[arg(long, value_name = "CHANNEL=KIND:NAME", value_parser = parse_binding, help_heading = RETARGET)]
+    pub bind: Vec<Binding>,
     /// How far joints may deviate to save keyframes, in percent of the character's height; 0% keeps all keyframes.
     #[arg(long, value_name = "P%", default_value = "0.1%", value_parser = parse_tolerance, help_heading = RETARGET)]
     pub tolerance: f64,
@@ -332,6 +338,10 @@ fn parse_scale(text: &str) -> Result<ScaleArg, String> {
     }
 }
 
+fn parse_binding(text: &str) -> Result<Binding, String> {
+    text.parse()
+}
+
 /// A percentage as a fraction.
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     let percent = text
@@ -352,8 +362,8 @@ pub struct Streams(pub Vec<StreamArg>);
 pub struct StreamArg {
     /// The file.
     pub path: PathBuf,
-    /// `--clock`: a and b of `t = a s + b`.
-    pub clock: Option<[f64; 2]>,
+    /// `--clock`: a and b of `t = a s + b`; without b, an event gives it.
+    pub clock: Option<(f64, Option<f64>)>,
     /// `--event`: moments on its clock and on the common one.
     pub events: Vec<ClockEvent>,
 }
@@ -381,8 +391,8 @@ impl Args for Streams {
             .arg(
                 flag(
                     "clock",
-                    "A,B",
-                    "Its clock: common time = A x its time + B seconds",
+                    "A[,B]",
+                    "Its clock: common time = A x its time + B seconds; without B, one --event gives it",
                 )
                 .allow_hyphen_values(true)
                 .value_parser(parse_clock)
@@ -431,7 +441,7 @@ impl FromArgMatches for Streams {
                 clap::Error::raw(ErrorKind::MissingRequiredArgument, what)
             })
         };
-        for (place, clock) in placed::<[f64; 2]>(matches, "clock") {
+        for (place, clock) in placed::<(f64, Option<f64>)>(matches, "clock") {
             let stream = &mut streams[owner(place, "clock")?];
             if stream.clock.replace(clock).is_some() {
                 let what = format!("{} has two --clock\n", stream.path.display());
@@ -498,8 +508,16 @@ fn parse_two(text: &str) -> Option<[f64; 2]> {
     both.iter().all(|v: &f64| v.is_finite()).then_some(both)
 }
 
-fn parse_clock(text: &str) -> Result<[f64; 2], String> {
-    parse_two(text).ok_or_else(|| "give two numbers, as in 1.0002,-3.5".into())
+fn parse_clock(text: &str) -> Result<(f64, Option<f64>), String> {
+    let both = parse_two(text).map(|[a, b]| (a, Some(b)));
+    let one = || {
+        Some((
+            text.trim().parse().ok().filter(|a: &f64| a.is_finite())?,
+            None,
+        ))
+    };
+    both.or_else(one)
+        .ok_or_else(|| "give two numbers, as in 1.0002,-3.5, or the first one alone".into())
 }
 
 fn parse_range(text: &str) -> Result<[f64; 2], String> {
@@ -546,8 +564,10 @@ mod tests {
         );
         assert_eq!(
             (streams[0].clock, streams[1].clock),
-            (None, Some([1.001, -4.0]))
+            (None, Some((1.001, Some(-4.0))))
         );
+        let one = read("motion --stream a.csv --clock 1.001 --event clap=1.5@1 --query").unwrap();
+        assert_eq!(one.streams.0[0].clock, Some((1.001, None)));
         let why = read("motion --clock 1,0 --stream a.csv --table t.csv").unwrap_err();
         assert!(why.to_string().contains("--clock must follow"), "{why}");
         assert!(read("motion --stream a.csv --table t.csv --query").is_err());

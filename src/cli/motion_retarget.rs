@@ -60,6 +60,11 @@ pub(super) fn run(
     }
     let mut loaded = load::load(file)?;
     let (source, channels) = source(args, &mut loaded.outputs)?;
+    if channels.is_none() && !args.bind.is_empty() {
+        return Err(Failure::Usage(
+            "--bind needs the channels of a recording: use --stream or --replay.".into(),
+        ));
+    }
     let report_to = args.report.as_ref().map(|path| loaded.outputs.claim(path));
     let report_to = report_to.transpose().map_err(Failure::input)?;
     let project_to = is_project.then(|| loaded.outputs.claim_project(to));
@@ -209,6 +214,7 @@ fn settings(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSettings, 
             tolerance: args.tolerance,
             contacts: None,
         },
+        bindings: args.bind.clone(),
     })
 }
 

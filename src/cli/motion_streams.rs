@@ -8,6 +8,7 @@ use crate::math::Transform;
 use crate::motion::Recording;
 use crate::motion::aggregate::Stream;
 use crate::motion::align::{ClockMap, fit_clock};
+use crate::motion::stamp_pairs::fit_pairs;
 use crate::skeleton::joint_limits::JointLimits;
 use crate::task::Task;
 use glam::DQuat;
@@ -124,13 +125,28 @@ fn clock(
     out: &mut dyn Write,
 ) -> Result<ClockMap, Failure> {
     let fault = |why| Failure::Usage(format!("The clock of \"{name}\": {why}."));
-    if let Some([a, b]) = stream.clock {
-        if !stream.events.is_empty() {
-            return Err(Failure::Usage(format!(
-                "\"{name}\" has --clock and --event: give one of them."
-            )));
+    if let Some((a, b)) = stream.clock {
+        let map = match (b, &stream.events[..]) {
+            (Some(b), []) => ClockMap::new(a, b).map_err(fault)?,
+            (None, [event]) => {
+                let known = ClockMap::new(a, 0.0).map_err(fault)?;
+                let pairs = std::slice::from_ref(event);
+                fit_pairs(pairs, known, 0.0).map_err(fault)?.map
+            }
+            (Some(_), _) => {
+                return Err(Failure::Usage(format!(
+                    "\"{name}\" has --clock and --event: give one of them, or --clock A and one event."
+                )));
+            }
+            (None, _) => {
+                return Err(Failure::Usage(format!(
+                    "--clock of \"{name}\" has no offset: give A,B, or one --event."
+                )));
+            }
+        };
+        if b.is_none() {
+            writeln!(out, "{name}: t = {} s + {}", map.a, map.b)?;
         }
-        let map = ClockMap::new(a, b).map_err(fault)?;
         if let Some(warning) = map.warning() {
             writeln!(out, "{name}: {warning}")?;
         }

@@ -6,9 +6,12 @@ use super::Editor;
 use super::jobs::EditorJob;
 use crate::cluster::channel::RecordingId;
 use crate::evaluate::JobHandle;
+use crate::math::Transform;
 use crate::motion::align::ClockMap;
+use crate::motion::beyond_limits::beyond_limits;
 use crate::motion::statistics::{Numbers, numbers};
 use crate::motion::{Recording, RecordingSummary};
+use crate::skeleton::joint_limits::JointLimits;
 use crate::task::Task;
 use glam::DQuat;
 use std::collections::BTreeMap;
@@ -21,8 +24,16 @@ pub(super) struct Summaries {
     known: BTreeMap<RecordingId, (Arc<Recording>, Option<Arc<RecordingSummary>>)>,
     reading: Option<(RecordingId, Arc<Recording>, JobHandle<RecordingSummary>)>,
     /// Those of the channel that was asked for last.
-    numbers: Option<(Asked, Arc<Vec<Numbers>>)>,
-    reading_numbers: Option<(Asked, JobHandle<Vec<Numbers>>)>,
+    numbers: Option<(Asked, AskedNumbers)>,
+    reading_numbers: Option<(Asked, JobHandle<AskedNumbers>)>,
+}
+
+/// The numbers of a channel.
+#[derive(Clone, Default)]
+struct AskedNumbers {
+    numbers: Arc<Vec<Numbers>>,
+    /// By how many degrees it exceeds the rotation limits of the joint of its name.
+    beyond: Option<Arc<Numbers>>,
 }
 
 /// A channel on the clock of the timeline.
@@ -30,6 +41,8 @@ struct Asked {
     content: Arc<Recording>,
     clock: ClockMap,
     channel: String,
+    /// The rotation limits of the joint of its name, and the joint's rest transform.
+    limits: Option<(JointLimits, Transform)>,
 }
 
 impl Asked {
@@ -37,6 +50,7 @@ impl Asked {
         Arc::ptr_eq(&self.content, &other.content)
             && self.clock == other.clock
             && self.channel == other.channel
+            && self.limits == other.limits
     }
 }
 
@@ -103,20 +117,29 @@ impl Editor {
             content: item.content.as_ref().ok()?.clone(),
             clock: item.clock,
             channel: channel.to_owned(),
+            limits: self.limits_of_joint(channel),
         };
         let known = self.summaries.numbers.as_ref();
         if let Some((_, found)) = known.filter(|(of, _)| of.is(&asked)) {
-            return Some(found.clone());
+            return Some(found.numbers.clone());
         }
         let reading = self.summaries.reading_numbers.as_ref();
         if reading.is_some_and(|(of, _)| of.is(&asked)) {
             return None;
         }
         let (content, clock, name) = (asked.content.clone(), asked.clock, asked.channel.clone());
+        let limits = asked.limits;
         let work = move |_: &Task| {
-            let found = numbers(&content, clock, |of| of == name, |_| DQuat::IDENTITY);
+            let is_its = |of: &str| of == name;
+            let found = numbers(&content, clock, is_its, |_| DQuat::IDENTITY);
+            let beyond = beyond_limits(&content, clock, is_its, |_| limits);
             // The samples of a recording were checked when it was read.
-            found.unwrap_or_default()
+            AskedNumbers {
+                numbers: Arc::new(found.unwrap_or_default()),
+                beyond: beyond
+                    .ok()
+                    .and_then(|found| found.into_iter().next().map(Arc::new)),
+            }
         };
         let job = self
             .lane
@@ -125,12 +148,27 @@ impl Editor {
         None
     }
 
+    /// By how many degrees the rotation that [`Editor::channel_numbers`] read last exceeds the limits of the joint of its name, on
+    /// the timeline; `None` for another channel, or where there are no limits.
+    pub fn channel_beyond_limits(&self, channel: &str) -> Option<&Arc<Numbers>> {
+        let (asked, found) = self.summaries.numbers.as_ref()?;
+        found.beyond.as_ref().filter(|_| asked.channel == channel)
+    }
+
+    /// The rotation limits of the first joint of a name, with its rest transform.
+    fn limits_of_joint(&self, name: &str) -> Option<(JointLimits, Transform)> {
+        let skeleton = self.document.skeleton();
+        let mut joints = skeleton.live_joints().map(|joint| skeleton.joint(joint));
+        let joint = joints.find(|joint| joint.name == name)?;
+        Some((joint.rule.limits?, joint.rest))
+    }
+
     /// Takes the numbers of a channel that were read.
     pub(super) fn take_channel_numbers(&mut self) {
         let reading = &mut self.summaries.reading_numbers;
         if let Some((asked, job)) = reading.take_if(|reading| reading.1.has_ended()) {
             let found = job.into_result().unwrap_or_default();
-            self.summaries.numbers = Some((asked, Arc::new(found)));
+            self.summaries.numbers = Some((asked, found));
         }
     }
 

@@ -174,9 +174,21 @@ pub fn fit_clock(events: &[ClockEvent], uncertainty: f64) -> Result<ClockFit, Cl
     })
 }
 
-/// The times of peaks of a scalar: above the median by 8 median absolute deviations, at least 0.2 s apart. Missing values
-/// (NaN) are left out. times: n; values: n.
-pub fn find_peaks(times: &[f64], values: &[f64]) -> Vec<f64> {
+/// A peak of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peak {
+    /// The time of its largest sample, seconds.
+    pub sample: f64,
+    /// Where the parabola through that sample and its neighbours is largest, seconds: between the samples, and closer to the peak
+    /// than half a step.
+    pub time: f64,
+    /// Its width at half of its height above the median, seconds, linear between samples.
+    pub width: f64,
+}
+
+/// The peaks of a scalar: above the median by 8 median absolute deviations, at least 0.2 s apart. Missing values (NaN) are left
+/// out. times: n; values: n.
+pub fn find_peaks(times: &[f64], values: &[f64]) -> Vec<Peak> {
     const DEVIATIONS: f64 = 8.0;
     const APART: f64 = 0.2;
     let samples = times.iter().zip(values).filter(|(_, v)| v.is_finite());
@@ -187,21 +199,57 @@ pub fn find_peaks(times: &[f64], values: &[f64]) -> Vec<f64> {
     };
     let middle = median(samples.iter().map(|s| s.1).collect());
     let deviation = median(samples.iter().map(|s| (s.1 - middle).abs()).collect());
-    let mut peaks: Vec<(f64, f64)> = Vec::new();
-    for &(time, value) in &samples {
+    let mut peaks: Vec<usize> = Vec::new();
+    for (i, &(time, value)) in samples.iter().enumerate() {
         if value <= middle + DEVIATIONS * deviation {
             continue;
         }
         match peaks.last_mut() {
-            Some(last) if time - last.0 < APART => {
-                if value > last.1 {
-                    *last = (time, value);
+            Some(last) if time - samples[*last].0 < APART => {
+                if value > samples[*last].1 {
+                    *last = i;
                 }
             }
-            _ => peaks.push((time, value)),
+            _ => peaks.push(i),
         }
     }
-    peaks.into_iter().map(|p| p.0).collect()
+    let peak = |i: usize| Peak {
+        sample: samples[i].0,
+        time: refined(&samples, i),
+        width: width(&samples, i, 0.5 * (samples[i].1 + middle)),
+    };
+    peaks.into_iter().map(peak).collect()
+}
+
+/// The time at which the parabola through a sample and its neighbours is largest; the sample's own where it has none, or they are
+/// not lower.
+fn refined(samples: &[(f64, f64)], top: usize) -> f64 {
+    let (at, value) = samples[top];
+    let before = top.checked_sub(1).and_then(|i| samples.get(i));
+    let (Some(before), Some(after)) = (before, samples.get(top + 1)) else {
+        return at;
+    };
+    let (left, right) = (before.0 - at, after.0 - at);
+    let rise = (value - before.1) / -left;
+    let fall = (after.1 - value) / right;
+    let bend = (fall - rise) / (right - left);
+    if !(bend < 0.0 && rise >= 0.0 && fall <= 0.0) {
+        return at;
+    }
+    at + ((bend * left - rise) / (2.0 * bend)).clamp(0.5 * left, 0.5 * right)
+}
+
+/// The time between the places at which the samples around a peak cross a level, seconds.
+fn width(samples: &[(f64, f64)], top: usize, level: f64) -> f64 {
+    let crossing = |high: (f64, f64), low: (f64, f64)| {
+        high.0 + (low.0 - high.0) * (high.1 - level) / (high.1 - low.1)
+    };
+    let before = (0..top).rev().find(|i| samples[*i].1 <= level);
+    let after = (top + 1..samples.len()).find(|i| samples[*i].1 <= level);
+    let start = before.map_or(samples[0].0, |i| crossing(samples[i + 1], samples[i]));
+    let last = samples[samples.len() - 1].0;
+    let end = after.map_or(last, |i| crossing(samples[i - 1], samples[i]));
+    end - start
 }
 
 #[cfg(test)]
@@ -282,7 +330,31 @@ mod tests {
             values[at] = height;
         }
         values[151] = f64::NAN;
-        assert_eq!(find_peaks(&times, &values), [times[55], times[150]]);
+        let found = find_peaks(&times, &values);
+        let samples: Vec<f64> = found.iter().map(|peak| peak.sample).collect();
+        assert_eq!(samples, [times[55], times[150]]);
         assert!(find_peaks(&[], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_parabola_finds_a_peak_between_samples_and_its_width() {
+        // Steps that are not equal; the peak is at 1.003.
+        let times: Vec<f64> = (0..200)
+            .map(|i| 0.01 * f64::from(i) + 0.001 * f64::from(i % 3))
+            .collect();
+        let bump = |t: f64| (40.0 * (1.0 - ((t - 1.003) / 0.03).powi(2))).max(0.0);
+        let values: Vec<f64> = times.iter().map(|t| bump(*t)).collect();
+        let found = find_peaks(&times, &values);
+        assert_eq!(found.len(), 1);
+        assert!((found[0].time - 1.003).abs() < 1e-9, "{found:?}");
+        assert!((found[0].sample - found[0].time).abs() > 1e-4);
+        // A parabola of this width is at half of its height 2 x 0.03 / sqrt 2 wide.
+        assert!(
+            (found[0].width - 0.06 / 2f64.sqrt()).abs() < 2e-3,
+            "{found:?}"
+        );
+        // At the first sample there is nothing to refine.
+        let edge = find_peaks(&[0.0, 1.0, 2.0], &[9.0, 0.0, 0.0]);
+        assert_eq!((edge[0].time, edge[0].width), (0.0, 0.5));
     }
 }

@@ -74,6 +74,8 @@ pub struct NamedReport {
     pub morphs: Vec<String>,
     /// The keyframes of both.
     pub keys: KeyReport,
+    /// The number of bindings by hand that were carried out.
+    pub bound: usize,
 }
 
 /// What channels move by their names: a skeleton at rest with its morph targets.
@@ -408,7 +410,7 @@ impl Baking<'_> {
 }
 
 /// The extent of the joints at rest along the longest axis, metres.
-fn height(target: &NamedTarget<'_>) -> f64 {
+pub fn height(target: &NamedTarget<'_>) -> f64 {
     let mut world = Vec::new();
     target.rest.world_matrices_into(target.skeleton, &mut world);
     let places = || world.iter().map(|matrix| matrix.translation);

@@ -7,6 +7,7 @@
 //! [`correlate`] by channels that show the same motion.
 //! A [`Take`] is a skeleton in motion, of a BVH file or a clip; [`retarget`] puts it on another one by the [`roles`] of both.
 //! [`by_name`] puts channels on the joints and morph targets of their names instead.
+//! [`bindings`] puts channels on what the artist chose.
 //! [`vmc`] reads packets of live motion, [`live`] shows and keeps it.
 //!
 //! Invariant: a channel gives its samples back at their times, to the bit.
@@ -17,6 +18,7 @@ pub mod aggregate;
 mod aggregate_lines;
 pub mod align;
 pub mod beyond_limits;
+pub mod bindings;
 pub mod bvh;
 pub mod by_name;
 pub mod contacts;

@@ -12,6 +12,8 @@ pub struct RecordingSummary {
     pub channels: Vec<ChannelSummary>,
     /// From when to when any of them has values without a gap, in its own seconds, ascending.
     pub stretches: Vec<[f64; 2]>,
+    /// The parts of these between samples that are farther apart than usual: what is shown there is interpolated.
+    pub interpolated: Vec<[f64; 2]>,
 }
 
 /// A channel of a recording.
@@ -31,6 +33,8 @@ pub struct ChannelSummary {
 const GAP_STEPS: f64 = 4.0;
 /// See `GAP_STEPS`.
 const MIN_GAP: f64 = 0.1;
+/// Samples that are farther apart than this many steps have interpolated values between them.
+const APART_STEPS: f64 = 1.75;
 
 impl RecordingSummary {
     /// Of a recording. Reads all its samples.
@@ -58,8 +62,10 @@ impl RecordingSummary {
         let labels = of.labels.iter();
         let labels =
             labels.map(|track| channel(&track.name, "text", &|i| track.values[i].is_some()));
+        let (stretches, interpolated) = stretches(of);
         Self {
-            stretches: stretches(of),
+            stretches,
+            interpolated,
             rate: of.sample_rate(),
             channels: markers
                 .chain(rotations)
@@ -80,8 +86,8 @@ fn median_step(times: &[f64]) -> f64 {
     *steps.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// The stretches without a gap of all channels together.
-fn stretches(of: &Recording) -> Vec<[f64; 2]> {
+/// The stretches without a gap of all channels together, and the parts of them that are interpolated.
+fn stretches(of: &Recording) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
     let has_value = |i: usize| {
         of.markers.iter().any(|track| track.values[i].is_valid())
             || of.rotations.iter().any(|track| track.values[i].is_valid())
@@ -91,17 +97,27 @@ fn stretches(of: &Recording) -> Vec<[f64; 2]> {
     let max_gap = of
         .sample_rate()
         .map_or(MIN_GAP, |rate| (GAP_STEPS / rate).max(MIN_GAP));
+    let apart = of.sample_rate().map(|rate| APART_STEPS / rate);
     let mut found: Vec<[f64; 2]> = Vec::new();
+    let mut between: Vec<[f64; 2]> = Vec::new();
     for (i, &time) in of.times.iter().enumerate() {
         if !has_value(i) {
             continue;
         }
         match found.last_mut() {
-            Some([_, end]) if time - *end <= max_gap => *end = time,
+            Some([_, end]) if time - *end <= max_gap => {
+                if apart.is_some_and(|apart| time - *end > apart) {
+                    match between.last_mut() {
+                        Some(last) if last[1] == *end => last[1] = time,
+                        _ => between.push([*end, time]),
+                    }
+                }
+                *end = time;
+            }
             _ => found.push([time, time]),
         }
     }
-    found
+    (found, between)
 }
 
 #[cfg(test)]
@@ -160,6 +176,16 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(of(&recording), [[0.0, 12.0], [17.0, 19.0]]);
+        let between = RecordingSummary::new(&recording).interpolated;
+        let between: Vec<[f64; 2]> = between
+            .iter()
+            .map(|s| s.map(|t| (t * 10.0).round()))
+            .collect();
+        assert_eq!(
+            between,
+            [[5.0, 9.0]],
+            "a step of 0.4 s among those of 0.1 s"
+        );
         // A missing value at the end counts only where no other channel has one.
         *recording.markers[0].values.last_mut().unwrap() = DVec3::NAN;
         assert_eq!(of(&recording), [[0.0, 12.0], [17.0, 18.0]]);

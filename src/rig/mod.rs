@@ -30,7 +30,7 @@ mod twist;
 mod unbind;
 
 pub use done::Done;
-pub use motion::{AddMotionError, AddedMotion, Character, skinned_joints};
+pub use motion::{AddMotionError, AddedMotion, Character, samples, skinned_joints};
 pub use operation::Operation;
 pub use report::Report;
 pub use template::Template;

@@ -1,8 +1,10 @@
 //! A motion on the character of a document, as a clip.
 
+use crate::deform::correctives::Driver;
 use crate::document::Document;
 use crate::finding::{counted, trimmed};
-use crate::motion::by_name::{ByNameError, Named, NamedReport, NamedTarget, bake_by_name};
+use crate::motion::bindings::{BindTarget, Binding, BoundTo, SamplePose, bind};
+use crate::motion::by_name::{ByNameError, Named, NamedReport, NamedTarget, bake_by_name, height};
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::{
     Baked, FootLock, Ghost, MotionSettings, Retarget, RetargetError, RetargetReport,
@@ -24,6 +26,7 @@ pub struct Character {
     pub rig: Rig,
     rest: Arc<Pose>,
     morphs: Vec<MorphedJoint>,
+    samples: Vec<SamplePose>,
 }
 
 /// A motion that was put on a character.
@@ -54,6 +57,9 @@ pub enum AddMotionError {
     /// Channels cannot be put on the joints and morph targets of their names.
     #[error("{}", sentence(&.0.to_string()))]
     ByName(ByNameError),
+    /// A channel is bound to what is not there, or does not fit; the end of a sentence.
+    #[error("{}", sentence(.0))]
+    Binding(String),
     /// The roles or the settings do not fit.
     #[error("{}", sentence(&.0.to_string()))]
     Retarget(#[from] RetargetError),
@@ -103,6 +109,34 @@ fn morphs(document: &Document) -> Vec<MorphedJoint> {
     morphed.collect()
 }
 
+/// The corrective samples of a document whose drivers are relative to their parents, each name once.
+pub fn samples(document: &Document) -> Vec<SamplePose> {
+    let skeleton = document.skeleton();
+    let sets = document.meshes().values();
+    let sets = sets.flat_map(|mesh| mesh.correctives.sets());
+    let mut poses: Vec<SamplePose> = Vec::new();
+    for set in sets {
+        let is_local = |driver: &Driver| {
+            skeleton.is_live(driver.joint)
+                && driver.relative_to == skeleton.joint(driver.joint).parent
+        };
+        if !set.drivers.iter().all(is_local) {
+            continue;
+        }
+        for sample in &set.samples {
+            let joints = set.drivers.iter().zip(&sample.rotations);
+            let pose = SamplePose {
+                name: sample.name.clone(),
+                joints: joints.map(|(driver, q)| (driver.joint, *q)).collect(),
+            };
+            if poses.iter().all(|known| known.name != pose.name) {
+                poses.push(pose);
+            }
+        }
+    }
+    poses
+}
+
 impl Character {
     /// The skeleton of a document at rest.
     pub fn of(document: &Document) -> Self {
@@ -112,6 +146,7 @@ impl Character {
             rig: document.body_rig(|joint| bones.contains(&joint)),
             rest: document.rest_pose().clone(),
             morphs: morphs(document),
+            samples: samples(document),
             skeleton,
         }
     }
@@ -139,12 +174,77 @@ impl Character {
         }
     }
 
-    /// Whether a channel of a recording has the name of a joint or of a morph target.
-    pub fn has_names_of(&self, recording: &Recording) -> bool {
-        !Named::new(recording, &self.named_target(), |_, _| true).is_empty()
+    /// The corrective samples, as bindings find them.
+    pub fn samples(&self) -> &[SamplePose] {
+        &self.samples
     }
 
-    /// Channels of a recording on the joints and morph targets of their names, as a clip of this name.
+    /// Whether a channel of a recording has the name of a joint or of a morph target, or is bound to something that it moves.
+    pub fn follows(&self, recording: &Recording, bindings: &[Binding]) -> bool {
+        bindings
+            .iter()
+            .any(|binding| binding.to != BoundTo::Display)
+            || !Named::new(recording, &self.named_target(), |_, _| true).is_empty()
+    }
+
+    /// Adds keyframes of channels, bound or of the names of what they move, to a clip; `is_free`: whether a rotation of this name
+    /// may move this joint without a binding; `has_body`: whether a body moves others. `None`: no channel moves anything.
+    fn bake_channels(
+        &self,
+        recording: &Recording,
+        (has_body, is_free): (bool, &dyn Fn(&str, JointId) -> bool),
+        clip: &mut Clip,
+        settings: &MotionSettings,
+        task: &Task,
+    ) -> Result<Option<NamedReport>, AddMotionError> {
+        let target = self.named_target();
+        let bindings = &settings.bindings;
+        let of_body = |binding: &&Binding| {
+            has_body && binding.to == BoundTo::Display && is_of_body(recording, &binding.channel)
+        };
+        if let Some(binding) = bindings.iter().find(of_body) {
+            return Err(AddMotionError::Binding(format!(
+                "the channel \"{}\" moves the body: choose its bone among those of the retargeting instead",
+                binding.channel
+            )));
+        }
+        let can_bind = BindTarget {
+            skeleton: target.skeleton,
+            rest: target.rest,
+            morphs: target.morphs,
+            samples: &self.samples,
+        };
+        let bound = bind(recording, bindings, &can_bind).map_err(AddMotionError::Binding)?;
+        let named = Named::new(&bound.recording, &target, |name, joint| {
+            bound.rotates(name) || is_free(name, joint)
+        });
+        if named.is_empty() && !bound.has_moves() {
+            return Ok(None);
+        }
+        let tolerance = settings.bake.tolerance;
+        let mut report = if named.is_empty() {
+            NamedReport::default()
+        } else {
+            bake_by_name(&bound.recording, &named, &target, clip, tolerance, task)?
+        };
+        task.check()?;
+        let [keys, of] = bound.bake_moves(clip, tolerance * height(&target));
+        report.keys.keys += keys;
+        report.keys.of += of;
+        let moved = bindings.iter().filter_map(|binding| match &binding.to {
+            BoundTo::Translation { joint, .. } => Some(joint),
+            _ => None,
+        });
+        for joint in moved {
+            if !report.joints.contains(joint) {
+                report.joints.push(joint.clone());
+            }
+        }
+        report.bound = bindings.len();
+        Ok(Some(report))
+    }
+
+    /// Channels of a recording on the joints and morph targets that they are bound to, or of their names, as a clip of this name.
     fn add_by_name(
         &self,
         recording: &Recording,
@@ -152,11 +252,10 @@ impl Character {
         name: &str,
         task: &Task,
     ) -> Result<AddedMotion, AddMotionError> {
-        let target = self.named_target();
-        let named = Named::new(recording, &target, |_, _| true);
         let mut clip = Clip::named(name);
-        let tolerance = settings.bake.tolerance;
-        let report = bake_by_name(recording, &named, &target, &mut clip, tolerance, task)?;
+        let report =
+            self.bake_channels(recording, (false, &|_, _| true), &mut clip, settings, task)?;
+        let report = report.ok_or(ByNameError::NoNames)?;
         let secs = f64::from(clip.end_secs());
         Ok(AddedMotion {
             report: RetargetReport {
@@ -197,7 +296,7 @@ impl Character {
             }
             // A few bones are no body, but may be joints.
             Err(AddMotionError::Retarget(RetargetError::Source(_)))
-                if self.has_names_of(recording) =>
+                if self.follows(recording, &settings.bindings) =>
             {
                 self.add_by_name(recording, settings, name, task)
             }
@@ -213,7 +312,6 @@ impl Character {
         settings: &MotionSettings,
         task: &Task,
     ) -> Result<(), AddMotionError> {
-        let target = self.named_target();
         let clip = &mut added.baked.clip;
         let mut moved: BTreeSet<JointId> = clip.channels.iter().map(|c| c.joint).collect();
         let mut channels = clip.channels.iter();
@@ -223,12 +321,10 @@ impl Character {
         }
         let is_free =
             |name: &str, joint: JointId| !is_of_body(recording, name) && !moved.contains(&joint);
-        let named = Named::new(recording, &target, is_free);
-        if named.is_empty() {
+        let Some(report) = self.bake_channels(recording, (true, &is_free), clip, settings, task)?
+        else {
             return Ok(());
-        }
-        let tolerance = settings.bake.tolerance;
-        let report = bake_by_name(recording, &named, &target, clip, tolerance, task)?;
+        };
         added.baked.keys.keys += report.keys.keys;
         added.baked.keys.of += report.keys.of;
         added.fingerprint = clip.fingerprint();
@@ -280,10 +376,12 @@ impl AddedMotion {
         let parts = parts.iter().filter(|(names, _)| !names.is_empty());
         let parts = parts.map(|(names, what)| counted(names.len(), what));
         let parts: Vec<String> = parts.collect();
-        let verb = match joints.len() + morphs.len() {
-            0 => return None,
-            1 => "follows the channel of its name",
-            _ => "follow the channels of their names",
+        let verb = match (joints.len() + morphs.len(), self.named.bound) {
+            (0, _) => return None,
+            (1, 0) => "follows the channel of its name",
+            (_, 0) => "follow the channels of their names",
+            (1, _) => "follows its channel",
+            (_, _) => "follow their channels",
         };
         let names: Vec<&str> = joints.iter().chain(morphs).map(String::as_str).collect();
         let names = shortened(&names.join(", ")).into_owned();

@@ -193,6 +193,15 @@ fn streams_are_aligned_and_written_as_a_table_that_reads_back() {
     ];
     let said = done(&line);
     assert!(said.contains("drift 196.4 ± 179 ppm"), "{said}");
+    // One event keeps a drift that is typed.
+    let mut one = vec!["motion", "--stream", text(&imu), "--clock", "0.9998"];
+    one.extend(["--event", "clap=0.6499@1", "--query"]);
+    let said_of_one: Value = serde_json::from_str(&done(&one)).unwrap();
+    let clock = &said_of_one["streams"][0];
+    assert_eq!(clock["a"], 0.9998);
+    assert!((clock["b"].as_f64().unwrap() - (1.0 - 0.9998 * 0.6499)).abs() < 1e-12);
+    one.extend(["--event", "end=28.6554@29"]);
+    assert!(fails(&one, 2).contains("has no offset: give A,B, or one --event"));
     assert!(
         said.contains("imu_forearm.forearm: no value in 42 rows"),
         "{said}"

@@ -10,6 +10,7 @@ use sinew::cluster::channel::RecordingId;
 use sinew::document::Document;
 use sinew::editor::OpenRequest;
 use sinew::io::import_file;
+use sinew::motion::bindings::{Binding, BoundTo};
 use sinew::skeleton::{Clip, JointId, Pose, Property};
 use sinew::task::Task;
 use std::fmt::Write as _;
@@ -265,4 +266,161 @@ fn blend_values_become_morph_weights_and_world_rotations_go_through_the_parent()
         1,
     );
     assert!(why.contains("is the unit of its times right?"), "{why}");
+}
+
+/// A recording of a knee angle, a muscle, a marker and a sensor, on the model of [`face`].
+fn bound_take(folder: &Path) -> PathBuf {
+    let path = folder.join("bound.csv");
+    let mut csv = String::from(
+        "t,knee[deg],emg,hip.x,hip.y,hip.z,forearm.qx,forearm.qy,forearm.qz,forearm.qw\n",
+    );
+    for i in 0..=50 {
+        let t = f64::from(i) * 0.02;
+        let q = DQuat::from_rotation_z(0.5 * t);
+        let _ = writeln!(
+            csv,
+            "{t},{},{},{},2,0,{},{},{},{}",
+            40.0 * t,
+            100.0 * t,
+            3.0 + t,
+            q.x,
+            q.y,
+            q.z,
+            q.w
+        );
+    }
+    std::fs::write(&path, csv).unwrap();
+    path
+}
+
+/// How far the local rotation of a joint is from its rest about x, degrees.
+fn about_x(document: &Document, pose: &Pose, name: &str) -> f64 {
+    let joint = joint(document, name);
+    let rest = document.skeleton().joint(joint).rest.rotation;
+    let turn = rest.conjugate() * pose.locals[joint.get()].rotation;
+    2.0 * turn.x.atan2(turn.w).to_degrees()
+}
+
+#[test]
+fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = face(folder.path());
+    let take = bound_take(folder.path());
+    let mut h = EditorHarness::on(OpenRequest::Path(model.clone()));
+    h.editor.add_recording(&take);
+    h.settle();
+    let bind = |h: &mut EditorHarness, text: &str| {
+        let binding: Binding = text.parse().unwrap();
+        h.editor
+            .bind_channel(FIRST, &binding.channel, Some(binding.to));
+        h.settle();
+    };
+    bind(&mut h, "knee=hinge:wrist,x,-2,10");
+    let label = |h: &EditorHarness| h.editor.history().undo_label().unwrap_or("").to_owned();
+    assert_eq!(label(&h), "Bind channels · bound");
+    bind(&mut h, "emg=morph:bulge,0.01");
+    bind(&mut h, "hip=move:body,0.5");
+    bind(&mut h, "forearm=none");
+    let document = h.editor.document();
+    let clip = named(document, "bound");
+    assert_eq!(
+        document
+            .clips()
+            .values()
+            .filter(|c| c.name.starts_with("bound"))
+            .count(),
+        1
+    );
+    let body = joint(document, "body");
+    for time in [0.0, 0.5, 1.0] {
+        let pose = pose_at(document, clip, time);
+        let angle = about_x(document, &pose, "wrist");
+        assert!(
+            (angle - (10.0 - 80.0 * time)).abs() < 0.2,
+            "{time}: {angle}"
+        );
+        let weight = pose.morph_weights[joint(document, "head").get()][1];
+        assert!((f64::from(weight) - time).abs() < 2e-3, "{time}: {weight}");
+        let place = pose.locals[body.get()].translation;
+        let truth = glam::DVec3::X * 0.5 * time;
+        assert!(place.distance(truth) < 5e-3, "{time}: {place}");
+        let forearm = joint(document, "forearm");
+        let rest = document.skeleton().joint(forearm).rest.rotation;
+        assert!(
+            pose.locals[forearm.get()].rotation.abs_diff_eq(rest, 1e-9),
+            "only shown"
+        );
+    }
+    // The bindings are in the project, each is undone by itself, and the default comes back.
+    let path = folder.path().join("bound.ron");
+    h.editor.save_as(&path);
+    h.settle();
+    let again = EditorHarness::on(OpenRequest::Path(path));
+    let knee = again.editor.binding_of(FIRST, "knee").cloned();
+    assert_eq!(
+        knee,
+        "knee=hinge:wrist,x,-2,10"
+            .parse::<Binding>()
+            .ok()
+            .map(|b| b.to)
+    );
+    assert_eq!(
+        again.editor.binding_of(FIRST, "forearm"),
+        Some(&BoundTo::Display)
+    );
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.binding_of(FIRST, "forearm"), None);
+    h.editor.bind_channel(FIRST, "knee", None);
+    h.settle();
+    let document = h.editor.document();
+    let pose = pose_at(document, named(document, "bound"), 1.0);
+    assert!(about_x(document, &pose, "wrist").abs() < 1e-6);
+    h.check();
+    // What is not there is said, and nothing changes.
+    bind(&mut h, "knee=hinge:toe,x");
+    assert_eq!(h.editor.binding_of(FIRST, "knee"), None);
+    // The command line makes the same clip.
+    let glb = folder.path().join("out.glb");
+    let line = |bind: &[&str]| {
+        let mut line = vec!["motion", text(&model), "--stream", text(&take)];
+        line.extend(bind.iter().flat_map(|bind| ["--bind", bind]));
+        line.extend(["--out", text(&glb)]);
+        line.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = |bind: &[&str]| {
+        let line = line(bind);
+        done(&line.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let said = run(&[
+        "knee=hinge:wrist,x,-2,10",
+        "emg=morph:bulge,0.01",
+        "forearm=rotation:head",
+    ]);
+    assert!(
+        said.contains("2 bones and 1 morph target follow their channels: "),
+        "{said}"
+    );
+    let made = Document::new(import_file(&glb, &Task::new()).unwrap().parts).unwrap();
+    let pose = pose_at(&made, named(&made, "bound"), 0.5);
+    assert!((about_x(&made, &pose, "wrist") + 30.0).abs() < 0.2);
+    let head = pose.locals[joint(&made, "head").get()].rotation;
+    assert!(
+        head.dot(DQuat::from_rotation_z(0.25)).abs() > 1.0 - 1e-5,
+        "{head}"
+    );
+    for (wrong, why) in [
+        (
+            "knee=hinge:toe,x",
+            "There is no bone \"toe\" to bind a channel to",
+        ),
+        ("knee=hinge:wrist", "leave no single axis: choose X, Y or Z"),
+        ("hip=morph:bulge", "\"hip\" is no number"),
+        ("ankle=none", "There is no channel \"ankle\" to bind"),
+        ("knee=morph:smile", "There is no morph target \"smile\""),
+    ] {
+        let line = line(&[wrong]);
+        let said = fails(&line.iter().map(String::as_str).collect::<Vec<_>>(), 1);
+        assert!(said.contains(why), "{wrong}: {said}");
+    }
 }

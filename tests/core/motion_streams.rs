@@ -5,7 +5,7 @@ use glam::DQuat;
 use serde_json::Value;
 use sinew::io::channels::read_recording;
 use sinew::motion::aggregate::{Aggregate, Stream, frame_times};
-use sinew::motion::align::{ClockEvent, ClockMap, find_peaks, fit_clock};
+use sinew::motion::align::{ClockEvent, ClockMap, Peak, find_peaks, fit_clock};
 use sinew::motion::fade::Fade;
 use sinew::motion::{Channel, Ends, Recording, Sampling};
 use sinew::task::Task;
@@ -65,8 +65,13 @@ fn broken_tables_are_refused_or_noted() {
     }
 }
 
-/// The clock of a device from its two claps, and its errors at 0, 15 and 30 s against the true one, ms.
-fn clock(recording: &Recording, channel: &str, a: f64, b: f64) -> (ClockMap, [f64; 3]) {
+/// The clock of a device from its two claps, at their samples or between them, and its errors at 0, 15 and 30 s against the true one, ms.
+fn clock(
+    recording: &Recording,
+    channel: &str,
+    [a, b]: [f64; 2],
+    time: impl Fn(&Peak) -> f64,
+) -> (ClockMap, [f64; 3]) {
     let scalar = recording
         .scalars
         .iter()
@@ -79,7 +84,7 @@ fn clock(recording: &Recording, channel: &str, a: f64, b: f64) -> (ClockMap, [f6
         .zip([1.0, 29.0])
         .map(|(device, common)| ClockEvent {
             name: "clap".into(),
-            device: *device,
+            device: time(device),
             common,
         })
         .collect();
@@ -100,15 +105,20 @@ fn claps_give_the_clocks_within_their_samples() {
     };
     let truth: Value =
         serde_json::from_slice(&std::fs::read(folder.join("streams/truth.json")).unwrap()).unwrap();
-    let of = |device: &str, key: &str| truth[device][key].as_f64().unwrap();
+    let of = |device: &str| ["a", "b"].map(|key| truth[device][key].as_f64().unwrap());
     let imu = recording(&folder.join("streams/imu_forearm.csv"));
-    let (map, off) = clock(&imu, "accel", of("imu", "a"), of("imu", "b"));
+    let (map, off) = clock(&imu, "accel", of("imu"), |peak| peak.sample);
     println!("imu: {:.1} ppm, {off:.2?} ms", map.drift());
     assert!((map.drift() - 196.3).abs() < 0.5, "{}", map.drift());
     // The claps lie between samples of 10 ms.
     assert!(off.iter().all(|off| off.abs() < 0.35), "{off:?}");
+    // A parabola finds them there: the true drift is 200 ppm.
+    let (map, off) = clock(&imu, "accel", of("imu"), |peak| peak.time);
+    println!("refined: {:.1} ppm, {off:.2?} ms", map.drift());
+    assert!((map.drift() - 201.6).abs() < 0.5, "{}", map.drift());
+    assert!(off.iter().all(|off| off.abs() < 0.15), "{off:?}");
     let camera = recording(&folder.join("streams/camera_wrist.csv"));
-    let (map, off) = clock(&camera, "clap", of("camera", "a"), of("camera", "b"));
+    let (map, off) = clock(&camera, "clap", of("camera"), |peak| peak.time);
     println!("camera: {:.1} ppm, {off:.2?} ms", map.drift());
     assert!((map.drift() + 540.6).abs() < 1.0, "{}", map.drift());
     for (found, expected) in off.iter().zip([-1.2, 1.7, 4.5]) {

@@ -6,7 +6,7 @@ use crate::editor::Editor;
 use crate::editor::jobs::EditorJob;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
-use crate::motion::align::{ClockFit, ClockMap, find_peaks};
+use crate::motion::align::{ClockFit, ClockMap, Peak, find_peaks};
 use crate::motion::correlate::{CorrelateError, Samples, Suggestion, motion_of, suggest_offset};
 use crate::motion::stamp_pairs::{fit_pairs, moment_uncertainty, moments, stamp_pairs};
 use crate::motion::{Event, Recording};
@@ -43,7 +43,7 @@ struct Finding {
     recording: RecordingId,
     content: Arc<Recording>,
     channel: String,
-    job: JobHandle<Vec<f64>>,
+    job: JobHandle<Vec<Peak>>,
 }
 
 /// The comparison of two channels.
@@ -310,13 +310,18 @@ impl Editor {
         }
         let mut next = RecordingItem::clone(&item);
         next.stamps.retain(|stamp| !is_clap(&stamp.name));
-        let claps = (1..).zip(peaks).map(|(i, time)| Event {
+        let widest = peaks.iter().map(|peak| peak.width).fold(0.0, f64::max);
+        let claps = (1..).zip(peaks).map(|(i, peak)| Event {
             name: format!("{CLAP}{i}"),
-            time,
+            time: peak.time,
         });
         next.stamps.extend(claps);
         next.stamps.sort_by(|a, b| a.time.total_cmp(&b.time));
-        let said = format!("{} found in {channel}.", counted(n, "peak"));
+        let said = format!(
+            "{} found in {channel}, at most {:.0} ms wide.",
+            counted(n, "peak"),
+            widest * 1e3
+        );
         if next.stamps == item.stamps {
             self.notify(format!("{said} They are stamps already."));
         } else if self.change_stamps(
@@ -467,8 +472,10 @@ fn fitted(
     let others = moments(theirs, &reference.stamps);
     let pairs = stamp_pairs(&own, &others, reference.clock);
     let times: Vec<f64> = others.iter().map(|moment| moment.time).collect();
+    // Stamps are no better than the samples, even between them.
+    let by_hand = !reference.stamps.is_empty();
     let uncertainty = moment_uncertainty(of, &[], true)
-        + moment_uncertainty(theirs, &times, false) * reference.clock.a;
+        + moment_uncertainty(theirs, &times, by_hand) * reference.clock.a;
     let fit = fit_pairs(&pairs, item.clock, uncertainty).map_err(|why| why.to_string())?;
     Ok((fit, pairs.into_iter().map(|pair| pair.name).collect()))
 }

@@ -6,6 +6,7 @@
 //!
 //! Invariant: any other edit, undo or redo keeps the clip and ends the adjustment.
 
+mod bindings;
 mod bones;
 mod contacts;
 mod result;
@@ -21,6 +22,7 @@ use crate::document::ClipId;
 use crate::evaluate::{JobError, JobHandle};
 use crate::io::motion_item::is_skeleton;
 use crate::io::motion_source::{ReadMotion, read_motions};
+use crate::motion::bindings::Binding;
 use crate::motion::by_name::ByNameError;
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::MotionSettings;
@@ -36,6 +38,9 @@ use std::sync::Arc;
 
 /// The message after a cancelled run.
 const CANCELLED: &str = "Cancelled. Nothing changed.";
+
+/// The message where an undo ended a binding.
+const NOT_BOUND: &str = "The channel was not bound: you undid another step first.";
 
 /// The message where an undo ended a change of foot contacts.
 const NOT_CHANGED: &str = "The foot contacts were not changed: you undid another step first.";
@@ -67,6 +72,8 @@ pub struct AddingMotion {
     shows_ghost: bool,
     /// Whether foot contacts of a clip that is there are changed, and nothing else.
     changes_contacts: bool,
+    /// Whether channels are bound, and nothing else.
+    binds: bool,
 }
 
 /// What a run found before the motion was retargeted to the character.
@@ -112,6 +119,8 @@ enum ThenDo {
     Adjust,
     /// Its feet are held in these stretches; `None`: in those that are found.
     HoldFeet(Option<FeetSecs>),
+    /// Its channels are bound to these.
+    Bind(Vec<Binding>),
 }
 
 impl Motions {
@@ -253,6 +262,13 @@ impl Editor {
         }
         let label = format!("Reading {}", item.name);
         let character = Character::of(&self.document);
+        let bindings = match &then {
+            ThenDo::Bind(bindings) => bindings.clone(),
+            ThenDo::Adjust | ThenDo::HoldFeet(_) => item
+                .motion
+                .as_ref()
+                .map_or_else(Vec::new, |motion| motion.settings.bindings.clone()),
+        };
         self.read_motion(Some(recording), then, &label, move |_| {
             let channels = item.content.as_ref().ok();
             let channels = channels.filter(|_| !is_skeleton(&item.path)).cloned();
@@ -273,7 +289,7 @@ impl Editor {
             {
                 return Err(format!("\"{}\" moves nothing: {why}", item.name));
             }
-            let has_names = |of: &Recording| character.has_names_of(of);
+            let has_names = |of: &Recording| character.follows(of, &bindings);
             let by_name = || {
                 let has_names = channels.as_deref().is_some_and(has_names);
                 has_names.then(|| Arc::new(MotionSource::without_body(&*item.name, Vec::new())))
@@ -324,6 +340,9 @@ impl Editor {
         if is_undone && matches!(then, ThenDo::HoldFeet(_)) {
             return self.notify(NOT_CHANGED);
         }
+        if is_undone && matches!(then, ThenDo::Bind(_)) {
+            return self.notify(NOT_BOUND);
+        }
         let is_cancelled = job.task().is_cancelled();
         let sources = match job.into_result() {
             Ok(Ok(sources)) => sources,
@@ -355,19 +374,25 @@ impl Editor {
         self.motions.end();
         let known = motion.map(|motion| motion.settings.clone());
         let mut settings = known.unwrap_or_default();
-        let changes_contacts = match then {
-            ThenDo::Adjust => false,
+        let (mut changes_contacts, mut binds) = (false, false);
+        match then {
+            ThenDo::Adjust => {}
             ThenDo::HoldFeet(feet) => {
                 settings.bake.locks_feet |= feet.is_some();
                 settings.bake.contacts = feet;
-                true
+                changes_contacts = true;
             }
-        };
+            ThenDo::Bind(bindings) => {
+                settings.bindings = bindings;
+                binds = true;
+            }
+        }
+        let is_quiet = changes_contacts || binds;
         self.motions.adding = Some(AddingMotion {
             sources: Arc::new(sources),
             chosen: 0,
             recording: of,
-            keeps_clip: clip.is_some() && !changes_contacts,
+            keeps_clip: clip.is_some() && !is_quiet,
             settings,
             character: Arc::new(Character::of(&self.document)),
             found: None,
@@ -377,9 +402,10 @@ impl Editor {
             job: None,
             is_stale: true,
             failure: None,
-            is_hidden: changes_contacts,
-            shows_ghost: !changes_contacts,
+            is_hidden: is_quiet,
+            shows_ghost: !is_quiet,
             changes_contacts,
+            binds,
         });
         if clip.is_some() && clip != self.playback().clip {
             self.show_clip(clip);

@@ -1,6 +1,6 @@
 //! A motion as a clip: one undo step, replaced while it is adjusted.
 
-use super::{AddingMotion, CANCELLED, Editor, Found, NOT_CHANGED, SwappedSides, ThenDo};
+use super::{AddingMotion, CANCELLED, Editor, Found, NOT_BOUND, NOT_CHANGED, SwappedSides, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::{ClipId, Edit};
 use crate::editor::clusters::free_recording_name;
@@ -76,7 +76,17 @@ impl Editor {
         let is_pending = adding.changes_contacts && adding.job.is_some();
         let pending = adding.recording.filter(|_| is_pending);
         let feet = adding.settings.bake.contacts.clone();
+        let is_binding = adding.binds && adding.job.is_some();
+        let bound = adding.recording.filter(|_| is_binding);
+        let bindings = adding.settings.bindings.clone();
         self.motions.end();
+        if let Some(recording) = bound {
+            if self.history.redo_label().is_some() {
+                self.notify(NOT_BOUND);
+            } else {
+                self.read_recorded_motion(recording, ThenDo::Bind(bindings));
+            }
+        }
         if let Some(recording) = pending {
             if self.history.redo_label().is_some() {
                 // Another step would end what can be redone.
@@ -162,6 +172,7 @@ impl Editor {
         });
         added.baked.clip.name.clone_from(&name);
         let verb = match (is_again, adding.changes_contacts) {
+            _ if adding.binds => "Bind channels",
             (true, true) => "Change foot contacts",
             (true, false) => "Adjust motion",
             (false, _) => "Add motion",

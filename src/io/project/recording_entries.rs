@@ -2,6 +2,7 @@
 
 use super::types::{MotionPositions, MotionTravel, RoleSearch, is_default};
 use crate::cluster::channel::UnreadBlock;
+use crate::motion::bindings::Binding;
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::{self, BakeOptions, BodyMotion, MotionSettings, RetargetOptions};
 use crate::motion::roles::RoleMap;
@@ -92,6 +93,9 @@ pub(super) struct MotionOfRecording {
     /// How far joints may be off for fewer keys, a share of the height.
     #[serde(skip_serializing_if = "Option::is_none")]
     tolerance: Option<f64>,
+    /// What channels are bound to by hand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bindings: Vec<Binding>,
     /// Contacts of the feet in the clip.
     #[serde(skip_serializing_if = "is_default")]
     feet: FeetSecs,
@@ -145,6 +149,7 @@ impl From<&BodyMotion> for MotionOfRecording {
             free_feet: !bake.locks_feet,
             contacts: bake.contacts.clone(),
             tolerance: Some(bake.tolerance).filter(|t| *t != BakeOptions::default().tolerance),
+            bindings: settings.bindings.clone(),
             feet: motion.feet.clone(),
             clip: motion.clip.map(|clip| clip.0),
             baked: motion
@@ -187,6 +192,7 @@ impl From<MotionOfRecording> for BodyMotion {
                     contacts: entry.contacts,
                     tolerance: entry.tolerance.unwrap_or(BakeOptions::default().tolerance),
                 },
+                bindings: entry.bindings,
             },
             feet: entry.feet,
             clip: entry.clip.map(ClipId),
@@ -221,6 +227,15 @@ mod tests {
         settings.bake.locks_feet = false;
         settings.bake.contacts = Some([vec![], vec![[0.3, 0.1 + 0.2]]]);
         settings.bake.tolerance = 0.0;
+        let bound = [
+            "emg=hinge:forearm,x,-2,10",
+            "a=none",
+            "b=world:hand",
+            "c=move:hips",
+            "d=sample:Bent",
+            "e=morph:Joy,0.5",
+        ];
+        settings.bindings = bound.map(|text| text.parse().unwrap()).into();
         let text = ron::to_string(&MotionOfRecording::from(&motion)).unwrap();
         let back: MotionOfRecording = ron::from_str(&text).unwrap();
         assert_eq!(BodyMotion::from(back), motion);

@@ -1,6 +1,7 @@
 //! Settings for retargeting an animated skeleton to the character.
 
 use super::{BakeOptions, RetargetOptions};
+use crate::motion::bindings::Binding;
 use crate::motion::bvh::Positions;
 use crate::motion::contacts::FeetSecs;
 use crate::motion::rig::Rig;
@@ -34,6 +35,8 @@ pub struct MotionSettings {
     pub retarget: RetargetOptions,
     /// Feet and keys.
     pub bake: BakeOptions,
+    /// What channels move that the artist bound; the others move what has their name.
+    pub bindings: Vec<Binding>,
 }
 
 impl MotionSettings {

@@ -23,6 +23,7 @@ mod poses;
 mod problems;
 mod properties;
 mod recording_align;
+mod recording_binding;
 mod recording_channels;
 mod recording_contacts;
 mod recording_moments;

@@ -2,6 +2,7 @@
 
 use super::clusters::layer_row::dim_ui;
 use super::correctives::sets::text_ui;
+use super::recording_binding::BindingRows;
 use crate::cluster::channel::{RecordingId, RecordingItem, Recordings};
 use crate::editor::Editor;
 use crate::finding::{counted, trimmed};
@@ -32,7 +33,8 @@ pub(super) struct RecordingChannels {
     /// The recording and the name of the channel whose statistics are shown.
     asked: Option<(RecordingId, String)>,
     threshold: f64,
-    answers: Option<(Question, Vec<Answer>)>,
+    binding: BindingRows,
+    answers: Option<Answers>,
 }
 
 /// A row of the list.
@@ -48,6 +50,8 @@ enum Row {
 #[derive(Clone)]
 struct Question {
     numbers: Arc<Vec<Numbers>>,
+    /// By how much a rotation exceeds its limits.
+    beyond: Option<Arc<Numbers>>,
     range: [f64; 2],
     threshold: f64,
 }
@@ -58,9 +62,17 @@ struct Answer {
     above: Vec<[f64; 2]>,
 }
 
+/// What a question was answered.
+struct Answers {
+    question: Question,
+    of: Vec<Answer>,
+    beyond: Option<Answer>,
+}
+
 impl Question {
     fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.numbers, &other.numbers)
+            && self.beyond.is_some() == other.beyond.is_some()
             && self.range == other.range
             && self.threshold == other.threshold
     }
@@ -210,9 +222,11 @@ impl RecordingChannels {
         };
         let summary = editor.recording_summary(id);
         let mut channels = summary.iter().flat_map(|summary| &summary.channels);
-        if !channels.any(|channel| channel.name == name && channel.kind != "text") {
+        let channel = channels.find(|channel| channel.name == name && channel.kind != "text");
+        let Some(kind) = channel.map(|channel| channel.kind) else {
             return;
-        }
+        };
+        self.binding.show_ui(ui, editor, (id, &name, kind));
         match editor.channel_numbers(id, &name) {
             Some(numbers) => self.statistics_ui(ui, editor, &name, &numbers),
             None => dim_ui(ui, "Reading the channel\u{2026}"),
@@ -230,18 +244,23 @@ impl RecordingChannels {
         let range = editor.playback().range.map(|(from, to)| [from, to]);
         let question = Question {
             numbers: all.clone(),
+            beyond: editor.channel_beyond_limits(channel).cloned(),
             range: range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
             threshold: self.threshold,
         };
         let known = self.answers.as_ref();
-        if known.is_none_or(|known| !known.0.is(&question)) {
+        if known.is_none_or(|known| !known.question.is(&question)) {
             let (range, threshold) = (question.range, self.threshold);
-            let answers = all.iter().map(|numbers| Answer {
+            let answer = |numbers: &Numbers, threshold: f64| Answer {
                 statistics: numbers.statistics(range),
                 above: numbers.above(threshold, range),
+            };
+            let of = all.iter().map(|numbers| answer(numbers, threshold));
+            self.answers = Some(Answers {
+                of: of.collect(),
+                beyond: question.beyond.as_ref().map(|beyond| answer(beyond, 0.0)),
+                question,
             });
-            let answers = answers.collect();
-            self.answers = Some((question, answers));
         }
         let over = match range {
             Some([from, to]) => format!("from {from:.2} to {to:.2} s"),
@@ -249,7 +268,7 @@ impl RecordingChannels {
         };
         dim_ui(ui, &format!("{channel} {over}"));
         let mut unit = String::new();
-        let answers = self.answers.as_ref().map_or(&[][..], |known| &known.1);
+        let answers = self.answers.as_ref().map_or(&[][..], |known| &known.of);
         let mut go = None;
         for (numbers, answer) in all.iter().zip(answers) {
             unit.clone_from(&numbers.unit);
@@ -270,6 +289,13 @@ impl RecordingChannels {
             let component = numbers.name[channel.len()..].trim_start_matches('.');
             let found = above_ui(ui, component, &answer.above);
             go = go.or(found);
+        }
+        let beyond = self
+            .answers
+            .as_ref()
+            .and_then(|known| known.beyond.as_ref());
+        if let Some(beyond) = beyond {
+            go = go.or(beyond_ui(ui, beyond));
         }
         if let Some(time) = go {
             editor.pause();
@@ -355,6 +381,25 @@ fn extremes_ui(ui: &mut Ui, component: &str, unit: &str, found: &Statistics) -> 
         }
     });
     go
+}
+
+/// Draws by how much and how long a rotation exceeds the rotation limits of its bone; returns the time that was clicked.
+fn beyond_ui(ui: &mut Ui, beyond: &Answer) -> Option<f64> {
+    let most = beyond.statistics.max.filter(|[_, angle]| *angle > 0.0);
+    let Some([time, angle]) = most else {
+        ui.label("Within the rotation limits of its bone.");
+        return None;
+    };
+    let mut go = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        ui.label("Beyond rotation limits");
+        let link = ui.link(format!("by {}° at {time:.2} s", number(angle)));
+        if link.on_hover_text("Move the playhead there.").clicked() {
+            go = Some(time);
+        }
+    });
+    go.or(above_ui(ui, "", &beyond.above))
 }
 
 /// Draws the stretches above the threshold; returns the start of the one that was clicked.

@@ -19,7 +19,7 @@ pub(in crate::view::panels) mod layer_row;
 mod muscle;
 mod muscles;
 mod patches;
-mod pick;
+pub(in crate::view::panels) mod pick;
 mod played;
 mod plot;
 mod samples;

@@ -11,7 +11,7 @@ const LONG: usize = 8;
 const HEIGHT: f32 = 220.0;
 
 /// Draws a drop-down of names; returns the index of a new choice.
-pub(super) fn filtered_ui(
+pub(in crate::view::panels) fn filtered_ui(
     ui: &mut Ui,
     label: &str,
     width: f32,

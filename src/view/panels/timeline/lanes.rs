@@ -7,9 +7,11 @@ use super::slider_keys::slider_ui;
 use super::tracks::ROW;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
+use crate::finding::trimmed;
 use crate::motion::RecordingSummary;
 use crate::motion::align::ClockMap;
 use crate::view::middle;
+use crate::view::panels::correctives::sets::text_ui;
 use crate::view::theme;
 use egui::scroll_area::ScrollSource;
 use egui::{
@@ -26,6 +28,12 @@ const HATCH: f32 = 6.0;
 const NARROW: f32 = 2.0;
 /// The width of a flag, points.
 const FLAG: f32 = 7.0;
+/// Samples that are at least this far apart are seen as dots, points.
+const APART: f32 = 6.0;
+/// A flag that is dragged stays at the playhead within this distance, points.
+const SNAP: f32 = 8.0;
+/// The part of the name's width that the rate and the drift take at most.
+const BESIDE: f32 = 0.55;
 
 /// The lanes and what is dragged in them.
 #[derive(Default)]
@@ -44,6 +52,8 @@ struct LaneDrag {
     from: f64,
     /// By how much the recording is moved, seconds.
     by: f64,
+    /// The time of the flag by which it is dragged; it stays at the playhead when it is near.
+    flag: Option<f64>,
 }
 
 /// A marked moment on the timeline.
@@ -120,7 +130,11 @@ impl Lanes {
         editor: &mut Editor,
         (id, item): (RecordingId, &RecordingItem),
     ) {
-        name_ui(ui, row.with_max_x(scale.x.min - 4.0), editor, id, item);
+        let name = row.with_max_x(scale.x.min - 4.0);
+        let beside = editor
+            .recording_summary(id)
+            .map_or_else(String::new, |summary| beside_text(summary, item.clock));
+        name_ui(ui, name, editor, (id, item), &beside);
         let plot = Rect::from_x_y_ranges(scale.x, row.y_range());
         let clock = self.drag_ui(ui, plot, scale, editor, (id, item));
         let painter = ui.painter_at(plot.intersect(ui.clip_rect()));
@@ -128,6 +142,7 @@ impl Lanes {
             let name = item.name.as_str();
             coverage_ui(ui, &painter, plot, scale, (id, name, clock), &summary);
         }
+        samples_ui(ui, &painter, plot, scale, item, clock);
         let events = item.recording().into_iter().flat_map(|of| &of.events);
         let events = events.map(|event| (event, None));
         let stamps = item.stamps.iter().enumerate();
@@ -138,7 +153,16 @@ impl Lanes {
                 time: clock.common(event.time),
                 stamp,
             };
-            flag_ui(ui, &painter, plot, scale, editor, (id, k), &flag);
+            let drags = self.drag.is_some_and(|drag| drag.recording == id);
+            let from = flag_ui(ui, &painter, plot, scale, editor, (id, k, drags), &flag);
+            if let Some(from) = from {
+                self.drag = Some(LaneDrag {
+                    recording: id,
+                    from,
+                    by: 0.0,
+                    flag: Some(flag.time),
+                });
+            }
         }
     }
 
@@ -177,10 +201,21 @@ impl Lanes {
                     recording: id,
                     from: time,
                     by: 0.0,
+                    flag: None,
                 });
             }
-            if let Some(drag) = &mut drag {
+            if let Some(drag) = drag.as_mut().filter(|drag| drag.flag.is_none()) {
                 drag.by = time - drag.from;
+            }
+        }
+        let pointed = ui.input(|i| i.pointer.latest_pos());
+        if let Some(drag) = &mut drag
+            && let Some((flag, at)) = drag.flag.zip(pointed)
+        {
+            drag.by = scale.time_at(at.x) - drag.from;
+            let now = editor.playback().time_secs;
+            if (scale.x_of(flag + drag.by) - scale.x_of(now)).abs() < SNAP {
+                drag.by = now - flag;
             }
         }
         let ended = ui.input(|i| !i.pointer.primary_down());
@@ -199,8 +234,9 @@ impl Lanes {
         }
         let response = response.on_hover_and_drag_cursor(CursorIcon::ResizeHorizontal);
         let text = format!(
-            "{label}\nDrag sideways, or press the arrow keys, to move it in time: its offset is {:.3} s.",
-            clock.b
+            "{label}\nDrag sideways, or press the arrow keys, to move it in time: its offset is {:.3} s, its drift {:.1} ppm.",
+            clock.b,
+            clock.drift()
         );
         response.on_hover_text(text);
         clock
@@ -223,8 +259,22 @@ fn coverage_ui(
         // A single sample is seen too.
         Rect::from_x_y_ranges(x[0]..=x[1].max(x[0] + 1.0), bar.y_range())
     };
-    for [from, to] in &summary.stretches {
-        painter.rect_filled(place(*from, *to), 1.0, palette.button_pressed);
+    let (full, light) = (
+        palette.button_pressed,
+        palette.button_pressed.gamma_multiply(0.45),
+    );
+    let mut between = summary.interpolated.iter().peekable();
+    for &[mut from, to] in &summary.stretches {
+        while let Some([low, high]) = between.next_if(|part| part[1] <= to) {
+            let part = place(*low, *high);
+            // Narrower ones are not told from what is beside them.
+            if part.width() >= NARROW && part.intersects(plot) {
+                painter.rect_filled(place(from, *low), 1.0, full);
+                painter.rect_filled(part, 0.0, light);
+                from = *high;
+            }
+        }
+        painter.rect_filled(place(from, to), 1.0, full);
     }
     for (i, pair) in summary.stretches.windows(2).enumerate() {
         let (from, to) = (pair[0][1], pair[1][0]);
@@ -245,19 +295,76 @@ fn coverage_ui(
     }
 }
 
-/// Draws the name of a lane; a click makes its recording the active one, which stamps go to.
-fn name_ui(ui: &Ui, rect: Rect, editor: &mut Editor, id: RecordingId, item: &RecordingItem) {
+/// The rate of a recording and the drift of its clock.
+fn beside_text(summary: &RecordingSummary, clock: ClockMap) -> String {
+    let rate = summary
+        .rate
+        .map(|rate| format!("{} Hz", trimmed((rate * 10.0).round() / 10.0)));
+    let drift = (clock.drift().abs() >= 0.05).then(|| format!("{:+.1} ppm", clock.drift()));
+    let parts: Vec<String> = rate.into_iter().chain(drift).collect();
+    parts.join(" ")
+}
+
+/// Draws the samples in sight as dots where they are far enough apart.
+fn samples_ui(
+    ui: &Ui,
+    painter: &Painter,
+    plot: Rect,
+    scale: &Scale,
+    item: &RecordingItem,
+    clock: ClockMap,
+) {
+    let Some(of) = item.recording() else {
+        return;
+    };
+    let [from, to] = [plot.left(), plot.right()].map(|x| clock.device(scale.time_at(x)));
+    let first = of.times.partition_point(|time| *time < from);
+    let end = of.times.partition_point(|time| *time <= to);
+    let seen = &of.times[first..end.max(first)];
+    let room = plot.width() / APART;
+    if seen.is_empty() || seen.len() as f32 > room {
+        return;
+    }
+    let y = plot.center().y;
+    let colour = theme::palette(ui).text_dim;
+    let mut last = f32::NEG_INFINITY;
+    for time in seen {
+        let x = scale.x_of(clock.common(*time));
+        if x - last >= 0.5 * APART {
+            painter.circle_filled(pos2(x, y), 1.5, colour);
+            last = x;
+        }
+    }
+}
+
+/// Draws the name of a lane, with its rate and drift; a click makes its recording the active one, which stamps go to.
+fn name_ui(
+    ui: &Ui,
+    rect: Rect,
+    editor: &mut Editor,
+    (id, item): (RecordingId, &RecordingItem),
+    beside: &str,
+) {
     let palette = theme::palette(ui);
     let is_active = editor.active_recording() == Some(id);
     let response = ui.interact(rect, ui.scope_id().with(("lane", id.0)), Sense::click());
     let label = format!("Recording {}", item.name);
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_active, &label));
+    let place = rect.shrink2(vec2(4.0, 0.0));
+    let right = text_ui(
+        ui,
+        beside,
+        palette.text_dim,
+        place,
+        true,
+        place.width() * BESIDE,
+    );
     let colour = if is_active {
         palette.accent
     } else {
         palette.text_dim
     };
-    let galley = middle::body(ui, &item.name, rect.width() - 8.0);
+    let galley = middle::body(ui, &item.name, right - 6.0 - place.left());
     let at = pos2(rect.left() + 4.0, rect.center().y - galley.size().y * 0.5);
     ui.painter().galley(at, galley, colour);
     if response.has_focus() {
@@ -268,27 +375,34 @@ fn name_ui(ui: &Ui, rect: Rect, editor: &mut Editor, id: RecordingId, item: &Rec
     if response.clicked() {
         editor.choose_recording(id);
     }
-    response.on_hover_text(format!("{label}\nClick to add stamps to it."));
+    response.on_hover_text(format!("{label}, {beside}\nClick to add stamps to it."));
 }
 
-/// Draws a marked moment; a click goes there.
+/// Draws a marked moment; a click goes there. Returns the time from which a drag with Alt begins. `drags`: whether its recording is
+/// dragged.
 fn flag_ui(
     ui: &Ui,
     painter: &Painter,
     plot: Rect,
     scale: &Scale,
     editor: &mut Editor,
-    (id, k): (RecordingId, usize),
+    (id, k, drags): (RecordingId, usize, bool),
     flag: &Flag<'_>,
-) {
+) -> Option<f64> {
     let x = scale.x_of(flag.time);
     if !plot.x_range().expand(FLAG).contains(x) {
-        return;
+        return None;
     }
     let palette = theme::palette(ui);
     let reach = Rangef::new(x - 0.5 * FLAG, x + FLAG);
     let place = Rect::from_x_y_ranges(reach, plot.y_range());
-    let response = ui.interact(place, ui.scope_id().with(("flag", id.0, k)), Sense::click());
+    // Without Alt a drag is that of the lane.
+    let sense = if drags || ui.input(|i| i.modifiers.alt) {
+        Sense::click_and_drag()
+    } else {
+        Sense::click()
+    };
+    let response = ui.interact(place, ui.scope_id().with(("flag", id.0, k)), sense);
     let label = format!("{} at {:.2} s", flag.name, flag.time);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
     let colour = if response.hovered() || response.has_focus() {
@@ -310,19 +424,37 @@ fn flag_ui(
         editor.pause();
         editor.set_time(flag.time.max(0.0));
     }
-    if let Some(stamp) = flag.stamp {
-        response.context_menu(|ui| {
-            if ui.button("Delete stamp").clicked() {
-                editor.delete_stamp(id, stamp);
-                ui.close();
-            }
-        });
+    let mut from = None;
+    if !drags && response.drag_started_by(PointerButton::Primary) {
+        editor.choose_recording(id);
+        let at = response.interact_pointer_pos();
+        from = at.map(|at| scale.time_at(at.x));
     }
+    response.context_menu(|ui| {
+        let about = "Move the recording in time, so that this moment is at the playhead.";
+        let button = ui.button("Move to playhead").on_hover_text(about);
+        if button.clicked() {
+            let offset = editor.document().recordings().get(&id);
+            let offset = offset.map_or(0.0, |item| item.clock.b);
+            let by = editor.playback().time_secs - flag.time;
+            editor.set_recording_offset(id, offset + by);
+            ui.close();
+        }
+        if let Some(stamp) = flag.stamp
+            && ui.button("Delete stamp").clicked()
+        {
+            editor.delete_stamp(id, stamp);
+            ui.close();
+        }
+    });
     let hint = match flag.stamp {
-        Some(_) => "Click to go there, right-click to delete it.",
-        None => "Click to go there.",
+        Some(_) => {
+            "Click to go there. Drag with Alt to move the recording; it snaps to the playhead. Right-click to delete it."
+        }
+        None => "Click to go there. Drag with Alt to move the recording; it snaps to the playhead.",
     };
     response.on_hover_text(format!("{label}\n{hint}"));
+    from
 }
 
 /// Fills a rectangle with slanted lines.

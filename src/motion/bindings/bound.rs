@@ -1,0 +1,433 @@
+//! Bindings on a skeleton: a recording whose channels have the names of what they move, and the displacements of joints.
+
+use super::{Binding, BoundTo, HingeAxis, Linear};
+use crate::math::transform::normalize_or_identity;
+use crate::motion::MorphedJoint;
+use crate::motion::fade::Fade;
+use crate::motion::recording::{Recording, ScalarTrack, Track};
+use crate::motion::sampling::Sampling;
+use crate::motion::series::Channel as Series;
+use crate::motion::signal::Signal;
+use crate::motion::thin::{distance, thin};
+use crate::skeleton::{Channel, Clip, Interpolation, JointId, Pose, Property, Skeleton};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A weight beyond its range is held there.
+const WEIGHTS: std::ops::RangeInclusive<f64> = 0.0..=1.0;
+/// A range of rotation limits that is wider lets the joint rotate, radians.
+const FREE: f64 = 1e-9;
+/// A lost place is held for as long as it takes.
+const HELD: Fade = Fade {
+    hold: f64::INFINITY,
+    fade: 0.0,
+    ease: 0.1,
+};
+
+/// What bindings can move.
+#[derive(Clone, Copy, Debug)]
+pub struct BindTarget<'a> {
+    /// The joints.
+    pub skeleton: &'a Skeleton,
+    /// The rest pose.
+    pub rest: &'a Pose,
+    /// The joints with morph targets.
+    pub morphs: &'a [MorphedJoint],
+    /// The corrective samples.
+    pub samples: &'a [SamplePose],
+}
+
+/// The pose at which a corrective sample was sculpted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SamplePose {
+    /// Its name.
+    pub name: String,
+    /// Its driver joints, with their rotations in their parents' spaces, unit.
+    pub joints: Vec<(JointId, DQuat)>,
+}
+
+/// A recording with its bindings carried out.
+#[derive(Clone, Debug)]
+pub struct Bound<'a> {
+    /// The recording: channels have the names of the joints and morph targets that they move.
+    pub recording: Cow<'a, Recording>,
+    /// The names of the joints that bindings rotate.
+    joints: BTreeSet<String>,
+    moves: Vec<Move>,
+}
+
+/// Displacements of a joint.
+#[derive(Clone, Debug)]
+struct Move {
+    joint: JointId,
+    /// n_times: local translations; NaN where there is none.
+    values: Vec<DVec3>,
+}
+
+/// The rotation of a joint as it is put together.
+#[derive(Clone, Debug)]
+enum Rotation {
+    /// n_times: as it is.
+    Whole { values: Vec<DQuat>, in_world: bool },
+    /// n_times: from rest; NaN where a number is missing.
+    Hinge(Vec<DQuat>),
+}
+
+/// The bindings of a recording carried out; an error is the end of a sentence that names what is wrong.
+pub fn bind<'a>(
+    recording: &'a Recording,
+    bindings: &[Binding],
+    target: &BindTarget<'_>,
+) -> Result<Bound<'a>, String> {
+    if bindings.is_empty() {
+        return Ok(Bound {
+            recording: Cow::Borrowed(recording),
+            joints: BTreeSet::new(),
+            moves: Vec::new(),
+        });
+    }
+    let binder = Binder { recording, target };
+    let mut rotations: BTreeMap<String, Rotation> = BTreeMap::new();
+    let mut morphs: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut moves: Vec<Move> = Vec::new();
+    for binding in bindings {
+        let channel = binding.channel.as_str();
+        match &binding.to {
+            BoundTo::Display => binder.check(channel)?,
+            BoundTo::Rotation { joint, in_world } => {
+                binder.joint(joint)?;
+                let values = binder.rotation(channel)?;
+                let whole = Rotation::Whole {
+                    values,
+                    in_world: *in_world,
+                };
+                if rotations.insert(joint.clone(), whole).is_some() {
+                    return Err(twice("bone", joint));
+                }
+            }
+            BoundTo::Hinge { joint, axis, scale } => {
+                let axis = binder.axis(joint, *axis)?;
+                let values = binder.numbers(channel, *scale)?;
+                let turns = values
+                    .iter()
+                    .map(|degrees| DQuat::from_axis_angle(axis, degrees.to_radians()));
+                let turns: Vec<DQuat> = turns.collect();
+                match rotations.get_mut(joint) {
+                    None => {
+                        rotations.insert(joint.clone(), Rotation::Hinge(turns));
+                    }
+                    Some(Rotation::Hinge(known)) => {
+                        for (known, turn) in known.iter_mut().zip(turns) {
+                            *known *= turn;
+                        }
+                    }
+                    Some(Rotation::Whole { .. }) => return Err(twice("bone", joint)),
+                }
+            }
+            BoundTo::Translation { joint, gain } => {
+                let moved = binder.moved(channel, joint, *gain)?;
+                if moves.iter().any(|known| known.joint == moved.joint) {
+                    return Err(twice("place of the bone", joint));
+                }
+                moves.push(moved);
+            }
+            BoundTo::Morph {
+                target: name,
+                scale,
+            } => {
+                binder.morph(name)?;
+                let values = binder.numbers(channel, *scale)?;
+                if morphs.insert(name.clone(), values).is_some() {
+                    return Err(twice("morph target", name));
+                }
+            }
+            BoundTo::Sample { sample, scale } => {
+                let values = binder.numbers(channel, *scale)?;
+                for (joint, pose) in &binder.sample(sample)?.joints {
+                    let name = target.skeleton.joint(*joint).name.clone();
+                    let rest = target.skeleton.joint(*joint).rest.rotation;
+                    let whole = Rotation::Whole {
+                        values: values.iter().map(|w| between(rest, *pose, *w)).collect(),
+                        in_world: false,
+                    };
+                    if rotations.contains_key(&name) {
+                        return Err(twice("bone", &name));
+                    }
+                    rotations.insert(name, whole);
+                }
+            }
+        }
+    }
+    Ok(binder.bound(bindings, rotations, morphs, moves))
+}
+
+fn twice(what: &str, name: &str) -> String {
+    format!("two channels are bound to the {what} \"{name}\": unbind one of them")
+}
+
+/// A rotation from `rest` (0) to `pose` (1); no value for a number that is missing.
+fn between(rest: DQuat, pose: DQuat, weight: f64) -> DQuat {
+    if !weight.is_finite() {
+        return DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+    }
+    DQuat::mix(rest, pose, weight.clamp(*WEIGHTS.start(), *WEIGHTS.end()))
+}
+
+/// Finds the channels and the targets of bindings.
+struct Binder<'a, 'b> {
+    recording: &'a Recording,
+    target: &'b BindTarget<'b>,
+}
+
+impl<'a> Binder<'a, '_> {
+    /// Whether there is a channel of this name.
+    fn check(&self, channel: &str) -> Result<(), String> {
+        let of = self.recording;
+        let is_there = of.markers.iter().any(|track| track.name == channel)
+            || of.rotations.iter().any(|track| track.name == channel)
+            || of.labels.iter().any(|track| track.name == channel)
+            || of.driving_channels().iter().any(|name| name == channel);
+        if is_there {
+            return Ok(());
+        }
+        Err(format!("there is no channel \"{channel}\" to bind"))
+    }
+
+    /// The first joint of a name, as channels find it.
+    fn joint(&self, name: &str) -> Result<JointId, String> {
+        let skeleton = self.target.skeleton;
+        let mut joints = skeleton.live_joints();
+        joints
+            .find(|joint| skeleton.joint(*joint).name == name)
+            .ok_or_else(|| format!("there is no bone \"{name}\" to bind a channel to"))
+    }
+
+    fn morph(&self, name: &str) -> Result<(), String> {
+        let mut names = self.target.morphs.iter().flat_map(|of| &of.names);
+        if !name.is_empty() && names.any(|of| of == name) {
+            return Ok(());
+        }
+        Err(format!(
+            "there is no morph target \"{name}\" to bind a channel to"
+        ))
+    }
+
+    fn sample(&self, name: &str) -> Result<&SamplePose, String> {
+        let mut samples = self.target.samples.iter();
+        samples
+            .find(|sample| sample.name == name)
+            .ok_or_else(|| format!("there is no corrective sample \"{name}\" to bind a channel to"))
+    }
+
+    /// The axis of a hinge, unit, in the joint's own space.
+    fn axis(&self, joint: &str, axis: HingeAxis) -> Result<DVec3, String> {
+        let id = self.joint(joint)?;
+        match axis {
+            HingeAxis::X => return Ok(DVec3::X),
+            HingeAxis::Y => return Ok(DVec3::Y),
+            HingeAxis::Z => return Ok(DVec3::Z),
+            HingeAxis::Limits => {}
+        }
+        let limits = self.target.skeleton.joint(id).rule.limits;
+        let is_free = |range: [f64; 2]| range[1] - range[0] > FREE;
+        let free = limits.map(|limits| limits.0.map(is_free));
+        match free {
+            Some([true, false, false]) => Ok(DVec3::X),
+            Some([false, true, false]) => Ok(DVec3::Y),
+            Some([false, false, true]) => Ok(DVec3::Z),
+            _ => Err(format!(
+                "the rotation limits of the bone \"{joint}\" leave no single axis: choose X, Y or Z"
+            )),
+        }
+    }
+
+    /// The values of a rotation; n_times.
+    fn rotation(&self, channel: &str) -> Result<Vec<DQuat>, String> {
+        self.check(channel)?;
+        let mut rotations = self.recording.rotations.iter();
+        let track = rotations.find(|track| track.name == channel);
+        let track = track.ok_or_else(|| {
+            format!(
+                "the channel \"{channel}\" is no rotation, so it is bound to no bone's rotation"
+            )
+        })?;
+        Ok(track.values.clone())
+    }
+
+    /// What the numbers of a channel become; n_times, NaN where there is none.
+    fn numbers(&self, channel: &str, scale: Linear) -> Result<Vec<f64>, String> {
+        self.check(channel)?;
+        if !(scale.gain.is_finite() && scale.offset.is_finite()) {
+            return Err(format!(
+                "the gain and the offset of the channel \"{channel}\" are not finite numbers"
+            ));
+        }
+        let series = self.recording.scalar(channel, Sampling::default());
+        let series = series.ok_or_else(|| {
+            format!(
+                "the channel \"{channel}\" is no number, so it moves no hinge, morph target or sample"
+            )
+        })?;
+        let series = series.map_err(|why| why.to_string())?;
+        let (_, unit) = self.recording.shown_unit(channel);
+        let mut values = vec![f64::NAN; self.recording.times.len()];
+        let mut known = series.times().iter().zip(series.values()).peekable();
+        for (value, time) in values.iter_mut().zip(&self.recording.times) {
+            if let Some((_, found)) = known.next_if(|(at, _)| *at == time) {
+                *value = scale.of(found / unit);
+            }
+        }
+        Ok(values)
+    }
+
+    /// How a place moves a joint.
+    fn moved(&self, channel: &str, joint: &str, gain: f64) -> Result<Move, String> {
+        self.check(channel)?;
+        let id = self.joint(joint)?;
+        if !gain.is_finite() {
+            return Err(format!(
+                "the gain of the channel \"{channel}\" is not a finite number"
+            ));
+        }
+        let mut markers = self.recording.markers.iter();
+        let track = markers.find(|track| track.name == channel);
+        let track = track.ok_or_else(|| {
+            format!("the channel \"{channel}\" is no position, so it moves no bone")
+        })?;
+        let skeleton = self.target.skeleton;
+        let mut world: Vec<DAffine3> = Vec::new();
+        self.target.rest.world_matrices_into(skeleton, &mut world);
+        let parent = skeleton.joint(id).parent;
+        let above = parent.map_or(DMat3::IDENTITY, |parent| world[parent.get()].matrix3);
+        if above.determinant().abs() < 1e-12 {
+            return Err(format!(
+                "the bone \"{joint}\" lies below one that is scaled to 0, so no position moves it"
+            ));
+        }
+        let into_parent = above.inverse();
+        let rest = skeleton.joint(id).rest.translation;
+        let first = track.values.iter().find(|place| place.is_valid());
+        let first = first.copied().unwrap_or_default();
+        let place = |place: &DVec3| rest + into_parent * (gain * (*place - first));
+        Ok(Move {
+            joint: id,
+            values: track.values.iter().map(place).collect(),
+        })
+    }
+
+    /// The recording with channels of the names of what they move.
+    fn bound(
+        &self,
+        bindings: &[Binding],
+        rotations: BTreeMap<String, Rotation>,
+        morphs: BTreeMap<String, Vec<f64>>,
+        moves: Vec<Move>,
+    ) -> Bound<'a> {
+        let mut of = self.recording.clone();
+        let channels: BTreeSet<&str> = bindings.iter().map(|b| b.channel.as_str()).collect();
+        let joints: BTreeSet<String> = rotations.keys().cloned().collect();
+        of.rotations.retain(|track| {
+            !(channels.contains(track.name.as_str()) || joints.contains(&track.name))
+        });
+        let left = |name: &String| of.rotations.iter().any(|track| track.name == *name);
+        of.world_rotations = of
+            .world_rotations
+            .iter()
+            .filter(|n| left(n))
+            .cloned()
+            .collect();
+        let moves_bound = |channel: &str| {
+            self.target.morphs.iter().any(|of| {
+                let mut driven = of.driven_by(channel);
+                driven.any(|at| morphs.contains_key(&of.names[at]))
+            })
+        };
+        of.scalars
+            .retain(|track| !(channels.contains(track.name.as_str()) || moves_bound(&track.name)));
+        for (name, rotation) in rotations {
+            let values = match rotation {
+                Rotation::Whole { values, in_world } => {
+                    if in_world {
+                        of.world_rotations.insert(name.clone());
+                    }
+                    values
+                }
+                Rotation::Hinge(turns) => {
+                    let rest = self.joint(&name).ok();
+                    let rest = rest.map(|joint| self.target.skeleton.joint(joint).rest.rotation);
+                    let rest = rest.unwrap_or(DQuat::IDENTITY);
+                    let turned = turns.iter().map(|turn| {
+                        if turn.is_finite() {
+                            normalize_or_identity(rest * *turn)
+                        } else {
+                            DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0)
+                        }
+                    });
+                    turned.collect()
+                }
+            };
+            of.rotations.push(Track { name, values });
+        }
+        let scalars = morphs.into_iter().map(|(name, values)| ScalarTrack {
+            name,
+            unit: String::new(),
+            values,
+        });
+        of.scalars.extend(scalars);
+        Bound {
+            recording: Cow::Owned(of),
+            joints,
+            moves,
+        }
+    }
+}
+
+impl Bound<'_> {
+    /// Whether a binding rotates the joint of this name.
+    pub fn rotates(&self, joint: &str) -> bool {
+        self.joints.contains(joint)
+    }
+
+    /// Whether bindings displace joints.
+    pub fn has_moves(&self) -> bool {
+        !self.moves.is_empty()
+    }
+
+    /// Adds keyframes of the displaced joints to a clip that begins at 0, in place of those that it has; returns how many, and of
+    /// how many. `tolerance`: how far a joint may be off for fewer keys, metres; 0 keeps all. A place that is lost is held.
+    pub fn bake_moves(&self, clip: &mut Clip, tolerance: f64) -> [usize; 2] {
+        let times = &self.recording.times;
+        let first = times.first().copied().unwrap_or(0.0);
+        let mut keys = [0; 2];
+        for moved in &self.moves {
+            let Ok(series) = Series::new(times, &moved.values, Sampling::default()) else {
+                continue;
+            };
+            let Some(begin) = series.values().first() else {
+                continue;
+            };
+            // What is shown fades to rest, which is 0 here: the first place stands for it.
+            let values = times.iter().map(|time| {
+                let shown = series.shown_as(*time, &HELD, |place| place - *begin);
+                *begin + shown.value
+            });
+            let values: Vec<DVec3> = values.collect();
+            let kept = thin(times, &values, tolerance, distance);
+            clip.channels
+                .retain(|c| (c.joint, c.property) != (moved.joint, Property::Translation));
+            let numbers = kept.iter().flat_map(|k| values[*k].as_vec3().to_array());
+            let numbers: Vec<f32> = numbers.collect();
+            clip.channels.push(Channel {
+                joint: moved.joint,
+                property: Property::Translation,
+                interpolation: Interpolation::Linear,
+                times: kept.iter().map(|k| (times[*k] - first) as f32).collect(),
+                values: numbers.into(),
+            });
+            keys[0] += kept.len();
+            keys[1] += times.len();
+        }
+        keys
+    }
+}

@@ -1,0 +1,158 @@
+//! Bindings: what channels of a recording move, chosen by hand.
+//!
+//! Data flow: [`Binding`]s of a recording, typed or parsed from `CHANNEL=rotation:BONE` -> [`bind`] makes a recording whose channels
+//! have the names of what they move, and the displacements of joints -> [`super::by_name`] and [`Bound::bake_moves`] make keyframes.
+//!
+//! Invariant: a channel without a binding does what it did before; what a binding moves, no channel of its name moves.
+
+mod bound;
+mod text;
+
+pub use bound::{BindTarget, Bound, SamplePose, bind};
+
+use serde::{Deserialize, Serialize};
+
+/// What a channel moves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// The name of the channel.
+    pub channel: String,
+    /// What it moves.
+    pub to: BoundTo,
+}
+
+/// What a channel is bound to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum BoundTo {
+    /// Nothing: its values are only shown.
+    Display,
+    /// A rotation is that of a joint.
+    Rotation {
+        /// The name of the joint.
+        joint: String,
+        /// Whether it is that in the world; otherwise in the parent's space.
+        in_world: bool,
+    },
+    /// A number is the angle of a joint from rest about one of its axes. Several numbers of one joint rotate it in their order.
+    Hinge {
+        /// The name of the joint.
+        joint: String,
+        /// The axis.
+        axis: HingeAxis,
+        /// How the number becomes degrees.
+        scale: Linear,
+    },
+    /// A place displaces a joint, in the world's axes, from rest: by how far it is from its first value.
+    Translation {
+        /// The name of the joint.
+        joint: String,
+        /// The factor of the displacement.
+        gain: f64,
+    },
+    /// A number is the weight of a morph target.
+    Morph {
+        /// The name of the target.
+        target: String,
+        /// How the number becomes a weight.
+        scale: Linear,
+    },
+    /// A number is the weight of a corrective sample: its joints rotate from rest (0) to the pose at which it was sculpted (1),
+    /// where it acts in full.
+    Sample {
+        /// The name of the sample.
+        sample: String,
+        /// How the number becomes a weight, which is held within 0 - 1.
+        scale: Linear,
+    },
+}
+
+/// The axis of a hinge, in the joint's own space at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HingeAxis {
+    /// The only one about which the joint's rotation limits let it rotate.
+    #[default]
+    Limits,
+    /// x.
+    X,
+    /// y.
+    Y,
+    /// z.
+    Z,
+}
+
+/// `gain v + offset` of a number v in the unit in which it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Linear {
+    /// The factor.
+    pub gain: f64,
+    /// What is added.
+    pub offset: f64,
+}
+
+impl Default for Linear {
+    fn default() -> Self {
+        Self {
+            gain: 1.0,
+            offset: 0.0,
+        }
+    }
+}
+
+impl Linear {
+    /// What a number becomes.
+    pub fn of(self, value: f64) -> f64 {
+        self.gain * value + self.offset
+    }
+}
+
+impl HingeAxis {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 4] = [Self::Limits, Self::X, Self::Y, Self::Z];
+
+    /// Its name in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Limits => "Of rotation limits",
+            Self::X => "X",
+            Self::Y => "Y",
+            Self::Z => "Z",
+        }
+    }
+
+    /// A sentence about it, for tooltips.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Limits => {
+                "The only axis about which the rotation limits of the bone let it rotate."
+            }
+            Self::X => "The bone's own x in the rest pose.",
+            Self::Y => "The bone's own y in the rest pose.",
+            Self::Z => "The bone's own z in the rest pose.",
+        }
+    }
+}
+
+impl BoundTo {
+    /// The name of the joint that it moves; `None` for another target.
+    pub fn joint(&self) -> Option<&str> {
+        match self {
+            Self::Rotation { joint, .. }
+            | Self::Hinge { joint, .. }
+            | Self::Translation { joint, .. } => Some(joint),
+            Self::Display | Self::Morph { .. } | Self::Sample { .. } => None,
+        }
+    }
+
+    /// How a number becomes an angle or a weight; `None` where no number is bound.
+    pub fn scale(&self) -> Option<Linear> {
+        match self {
+            Self::Hinge { scale, .. } | Self::Morph { scale, .. } | Self::Sample { scale, .. } => {
+                Some(*scale)
+            }
+            Self::Display | Self::Rotation { .. } | Self::Translation { .. } => None,
+        }
+    }
+}
