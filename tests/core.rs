@@ -189,6 +189,8 @@ mod motion_align;
 mod motion_bvh;
 #[path = "core/motion_by_name.rs"]
 mod motion_by_name;
+#[path = "core/motion_chains.rs"]
+mod motion_chains;
 #[path = "core/motion_editor.rs"]
 mod motion_editor;
 #[path = "core/motion_fingers.rs"]
@@ -247,6 +249,8 @@ mod recording_clock;
 mod reference;
 #[path = "core/retarget.rs"]
 mod retarget;
+#[path = "core/retarget_properties.rs"]
+mod retarget_properties;
 #[path = "core/retarget_samples.rs"]
 mod retarget_samples;
 #[path = "core/rig_apply_pose.rs"]

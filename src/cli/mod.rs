@@ -52,6 +52,7 @@ mod psd_report;
 mod psd_suggest;
 #[cfg(feature = "render")]
 mod render;
+mod retarget_args;
 mod rig;
 pub mod rig_args;
 mod sample;

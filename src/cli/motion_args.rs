@@ -1,5 +1,6 @@
 //! The arguments of `sinew motion`. Clocks and events belong to the stream before them, so their order matters.
 
+use super::retarget_args::{RootArg, StretchArg, parse_twist};
 use crate::io::live::{JSON_PORT, VMC_PORT};
 use crate::motion::align::ClockEvent;
 use crate::motion::bindings::Binding;
@@ -83,6 +84,15 @@ pub struct MotionArgs {
     /// How much of the root motion to keep.
     #[arg(long, value_enum, default_value = "full", help_heading = RETARGET)]
     pub travel: TravelArg,
+    /// Which joint travels: the hips, or the root joint of the skeleton along the floor.
+    #[arg(long, value_enum, default_value = "hips", help_heading = RETARGET)]
+    pub root: RootArg,
+    /// Whether to keep the stretch of bones.
+    #[arg(long, value_enum, default_value = "drop", help_heading = RETARGET)]
+    pub stretch: StretchArg,
+    /// Turns the bone of a role about itself by -180 to 180 degrees, as in l.forearm=20; may be repeated.
+    #[arg(long, value_name = "ROLE=DEGREES", value_parser = parse_twist, allow_hyphen_values = true, help_heading = RETARGET)]
+    pub twist: Vec<(String, f64)>,
     /// Whether to lock feet in place while they are planted.
     #[arg(long, value_enum, default_value = "lock", help_heading = RETARGET)]
     pub feet: FeetArg,

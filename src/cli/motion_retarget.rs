@@ -1,6 +1,7 @@
 //! `sinew motion --bvh`, `--from`, `--replay`, `--stream`: a motion on a character, as a clip.
 
 use super::motion_args::{FeetArg, HeadingArg, MapArg, MotionArgs, ReferenceArg, ScaleArg};
+use super::retarget_args::StretchArg;
 use super::{Failure, load, scene};
 use crate::document::{ClipId, Document, Edit};
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
@@ -178,7 +179,7 @@ fn recorded(path: &Path) -> Result<Source, Failure> {
 
 /// The settings of the arguments, with the pairs of a map file.
 fn settings(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSettings, Failure> {
-    let (search, by_hand) = match &args.map {
+    let (search, mut by_hand) = match &args.map {
         MapArg::Auto => (RoleSearch::Auto, RoleMap::default()),
         MapArg::Names => (RoleSearch::Names, RoleMap::default()),
         MapArg::Structure => (RoleSearch::Structure, RoleMap::default()),
@@ -190,6 +191,7 @@ fn settings(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSettings, 
             (RoleSearch::Auto, map)
         }
     };
+    by_hand.twists.extend(args.twist.iter().cloned());
     Ok(MotionSettings {
         positions: args.positions.into(),
         search,
@@ -208,6 +210,8 @@ fn settings(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSettings, 
                 ScaleArg::Fixed(scale) => Scale::Fixed(scale),
             },
             travel: args.travel.into(),
+            root: args.root.into(),
+            keeps_stretch: args.stretch == StretchArg::Keep,
         },
         bake: BakeOptions {
             locks_feet: args.feet == FeetArg::Lock,

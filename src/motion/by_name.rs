@@ -12,17 +12,13 @@ use super::retarget::KeyReport;
 use super::sampling::Sampling;
 use super::series::Channel as Series;
 use super::signal::Signal;
-use super::thin::{angle_between, thin};
+use super::thin::{angle_between, thin, thin_within, value_between};
 use crate::math::Worse;
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Pose, Property, Skeleton};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DQuat, DVec3};
 
-/// The first angle that thinned keys may be off, degrees.
-const FIRST_ANGLE: f64 = 0.1;
-/// How often it is halved.
-const MAX_ROUNDS: usize = 12;
 /// Frames a second, at least and at most.
 const RATES: [f64; 2] = [1.0, 1_000.0];
 /// The largest number of frames.
@@ -260,31 +256,20 @@ impl Baking<'_> {
         }
         let rotations = self.rotations()?;
         let height = height(self.target);
-        let mut angle = if tolerance > 0.0 { FIRST_ANGLE } else { 0.0 };
-        let mut round = 0;
-        let kept = loop {
+        let (kept, angle_deg, worst) = thin_within(tolerance, |round| {
+            let radians = round.angle_deg.to_radians();
             let kept = rotations.iter();
-            let kept =
-                kept.map(|values| thin(&self.times, values, angle.to_radians(), angle_between));
+            let kept = kept.map(|values| thin(&self.times, values, radians, angle_between));
             let kept: Vec<Vec<usize>> = kept.collect();
-            let worst = if angle == 0.0 || height <= 0.0 {
+            let worst = if round.angle_deg == 0.0 || height <= 0.0 {
                 0.0
             } else {
                 self.worst(&rotations, &kept)? / height
             };
-            report.keys.angle_deg = angle;
-            report.keys.worst = worst;
-            if worst <= tolerance {
-                break kept;
-            }
-            // What no halving reaches, all keys do.
-            angle = if round == MAX_ROUNDS {
-                0.0
-            } else {
-                angle * 0.5
-            };
-            round += 1;
-        };
+            Ok::<_, Cancelled>((kept, worst))
+        })?;
+        report.keys.angle_deg = angle_deg;
+        report.keys.worst = worst;
         for (((_, joint), values), kept) in self.named.joints.iter().zip(&rotations).zip(&kept) {
             clip.channels
                 .retain(|c| (c.joint, c.property) != (*joint, Property::Rotation));
@@ -312,15 +297,8 @@ impl Baking<'_> {
             let mut thinned = exact.clone();
             for (((_, joint), values), kept) in self.named.joints.iter().zip(rotations).zip(kept) {
                 exact.locals[joint.get()].rotation = values[frame];
-                let after = kept.partition_point(|k| *k <= frame);
-                let low = kept[after.saturating_sub(1)];
-                thinned.locals[joint.get()].rotation = match kept.get(after) {
-                    Some(&high) if low != frame => {
-                        let width = self.times[high] - self.times[low];
-                        DQuat::mix(values[low], values[high], (time - self.times[low]) / width)
-                    }
-                    _ => values[low],
-                };
+                thinned.locals[joint.get()].rotation =
+                    value_between(&self.times, values, kept, frame);
             }
             exact.world_matrices_into(skeleton, &mut of_exact);
             thinned.world_matrices_into(skeleton, &mut of_thinned);

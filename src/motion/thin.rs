@@ -40,6 +40,57 @@ pub fn thin<V: Signal>(
     (0..n).filter(|i| keys[*i]).collect()
 }
 
+/// The first angle that thinned keys may be off, degrees.
+pub const FIRST_ANGLE: f64 = 0.1;
+/// How often it is halved.
+const MAX_ROUNDS: usize = 12;
+
+/// A round of thinning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// The largest angle that keys may be off, degrees; 0 keeps all.
+    pub angle_deg: f64,
+    /// How much of the rounds is over, 0 - 1.
+    pub share: f32,
+}
+
+/// Thins keys so that what they move stays within a tolerance: the allowed angle is halved until it does. keys: the keys of a round,
+/// and the farthest that something is off with them. Returns those of the last round, with its angle and how far they are off.
+pub fn thin_within<K, E>(
+    tolerance: f64,
+    mut keys: impl FnMut(Round) -> Result<(K, f64), E>,
+) -> Result<(K, f64, f64), E> {
+    let mut angle_deg = if tolerance > 0.0 { FIRST_ANGLE } else { 0.0 };
+    let mut round = 0;
+    loop {
+        let share = round as f32 / MAX_ROUNDS as f32;
+        let (kept, worst) = keys(Round { angle_deg, share })?;
+        if angle_deg == 0.0 || worst <= tolerance {
+            return Ok((kept, angle_deg, worst));
+        }
+        // What no halving reaches, all keys do.
+        angle_deg = if round == MAX_ROUNDS {
+            0.0
+        } else {
+            angle_deg * 0.5
+        };
+        round += 1;
+    }
+}
+
+/// The value at a sample, linear between kept samples, of which there is at least one. kept: ascending.
+pub fn value_between<V: Signal>(times: &[f64], values: &[V], kept: &[usize], sample: usize) -> V {
+    let after = kept.partition_point(|k| *k <= sample);
+    let low = kept[after.saturating_sub(1)];
+    match kept.get(after) {
+        Some(&high) if low != sample => {
+            let u = (times[sample] - times[low]) / (times[high] - times[low]);
+            V::mix(values[low], values[high], u)
+        }
+        _ => values[low],
+    }
+}
+
 /// The angle between two rotations, radians; whatever their signs.
 pub fn angle_between(a: DQuat, b: DQuat) -> f64 {
     let b = if a.dot(b) < 0.0 { -b } else { b };

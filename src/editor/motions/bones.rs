@@ -2,7 +2,7 @@
 
 use super::{AddingMotion, Editor};
 use crate::motion::Rig;
-use crate::motion::roles::{Finger, Part, Role, RoleMap, Roles, SIDES, Side};
+use crate::motion::roles::{Finger, Part, Role, Roles, SIDES, Side};
 
 /// What a pair of bones is in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,10 +200,11 @@ impl Editor {
         self.set_motion_settings(settings);
     }
 
-    /// Forgets the pairs by hand.
+    /// Forgets the pairs by hand; chains and twists stay.
     pub fn reset_pairs(&mut self) {
         if let Some(mut settings) = self.adding_motion().map(|a| a.settings().clone()) {
-            settings.by_hand = RoleMap::default();
+            settings.by_hand.roles.clear();
+            settings.by_hand.spine = None;
             self.set_motion_settings(settings);
         }
     }

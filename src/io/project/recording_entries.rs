@@ -4,8 +4,10 @@ use super::types::{MotionPositions, MotionTravel, RoleSearch, is_default};
 use crate::cluster::channel::UnreadBlock;
 use crate::motion::bindings::Binding;
 use crate::motion::contacts::FeetSecs;
-use crate::motion::retarget::{self, BakeOptions, BodyMotion, MotionSettings, RetargetOptions};
-use crate::motion::roles::RoleMap;
+use crate::motion::retarget::{
+    self, BakeOptions, BodyMotion, MotionSettings, RetargetOptions, RootMotion,
+};
+use crate::motion::roles::{ChainNames, RoleMap};
 use crate::skeleton::ClipId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -77,6 +79,16 @@ pub(super) struct MotionOfRecording {
     roles: BTreeMap<String, (String, String)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spine: Option<(Vec<String>, Vec<String>)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    chains: Vec<ChainNames>,
+    /// How far bones are turned about themselves, degrees.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    twists: BTreeMap<String, f64>,
+    /// Whether the root joint of the skeleton travels instead of the hips.
+    #[serde(skip_serializing_if = "is_default")]
+    root_joint: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    keeps_stretch: bool,
     #[serde(skip_serializing_if = "is_default")]
     reference: Reference,
     #[serde(skip_serializing_if = "is_default")]
@@ -133,6 +145,10 @@ impl From<&BodyMotion> for MotionOfRecording {
             search: settings.search.into(),
             roles: settings.by_hand.roles.clone(),
             spine: settings.by_hand.spine.clone(),
+            chains: settings.by_hand.chains.clone(),
+            twists: settings.by_hand.twists.clone(),
+            root_joint: retarget.root == RootMotion::Root,
+            keeps_stretch: retarget.keeps_stretch,
             reference: match retarget.reference {
                 retarget::Reference::Auto => Reference::Auto,
                 retarget::Reference::Best => Reference::Best,
@@ -171,6 +187,8 @@ impl From<MotionOfRecording> for BodyMotion {
                 by_hand: RoleMap {
                     roles: entry.roles,
                     spine: entry.spine,
+                    chains: entry.chains,
+                    twists: entry.twists,
                 },
                 retarget: RetargetOptions {
                     reference: match entry.reference {
@@ -186,6 +204,12 @@ impl From<MotionOfRecording> for BodyMotion {
                         Scale::Fixed(scale) => retarget::Scale::Fixed(scale),
                     },
                     travel: entry.travel.into(),
+                    root: if entry.root_joint {
+                        RootMotion::Root
+                    } else {
+                        RootMotion::Hips
+                    },
+                    keeps_stretch: entry.keeps_stretch,
                 },
                 bake: BakeOptions {
                     locks_feet: !entry.free_feet,
@@ -220,6 +244,14 @@ mod tests {
         let bones = ("Hips".to_owned(), "pelvis".to_owned());
         settings.by_hand.roles.insert("hips".into(), bones);
         settings.by_hand.spine = Some((vec!["a".into()], vec![]));
+        settings.by_hand.chains.push(ChainNames {
+            motion: vec!["tail1".into()],
+            character: vec!["a".into(), "b".into()],
+            root: true,
+        });
+        settings.by_hand.twists.insert("l.forearm".into(), -12.5);
+        settings.retarget.root = RootMotion::Root;
+        settings.retarget.keeps_stretch = true;
         settings.retarget.reference = retarget::Reference::Frame(7);
         settings.retarget.keeps_heading = true;
         settings.retarget.scale = retarget::Scale::Fixed(0.1);

@@ -3,7 +3,7 @@
 use super::samples::LiveSamples;
 use crate::math::transform::normalize_or_identity;
 use crate::motion::fade::{Fade, Guard};
-use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions};
+use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions, RootMotion};
 use crate::motion::rig::Rig;
 use crate::motion::signal::Signal;
 use crate::motion::take::Take;
@@ -308,6 +308,9 @@ impl LivePose {
                 pose.locals[joint].rotation = found.rotations[joint];
             }
             pose.locals[live.retarget.hips()].translation = found.hips;
+            for (joint, place) in live.retarget.translated_joints().zip(&found.translations) {
+                pose.locals[joint].translation = *place;
+            }
         }
         if self.joints.is_empty() {
             return;
@@ -356,6 +359,9 @@ fn retarget(
     let options = RetargetOptions {
         // The T-pose, whatever the sender does at first.
         reference: Reference::Zero,
+        // A T-pose has no stretch, and one pose no travel to give to the root.
+        root: RootMotion::Hips,
+        keeps_stretch: false,
         ..settings.retarget
     };
     let made = Retarget::new(&take, &ours, skeleton, target, &theirs, &options);

@@ -3,16 +3,11 @@
 use super::lock::{FootLock, lock};
 use super::target::{Retarget, RetargetPose};
 use crate::motion::contacts::{ContactLimits, FeetSecs};
-use crate::motion::thin::{angle_between, distance, thin};
+use crate::motion::thin::{FIRST_ANGLE, angle_between, distance, thin, thin_within, value_between};
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use crate::task::{Cancelled, Task};
 use glam::{DQuat, DVec3};
 use serde::Serialize;
-
-/// The first angle that thinned keys may be off, degrees.
-const FIRST_ANGLE: f64 = 0.1;
-/// How often it is halved.
-const MAX_ROUNDS: usize = 12;
 
 /// How a clip is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,12 +80,13 @@ impl Retarget<'_> {
             poses.push(self.pose(frame));
         }
         let mut feet = FootLock::default();
-        if locks_feet {
+        if locks_feet && self.has_legs() {
             // Without its travel a body walks on a floor that moves: feet rest on that.
             self.with_whole_travel(&mut poses, true);
             feet = lock(self, &mut poses, contacts, &ContactLimits::default());
             self.with_whole_travel(&mut poses, false);
         }
+        self.move_root(&mut poses);
         Ok((poses, feet))
     }
 
@@ -114,60 +110,48 @@ impl Retarget<'_> {
             })
             .collect();
         let hips: Vec<DVec3> = poses.iter().map(|pose| pose.hips).collect();
+        let others = (0..self.translated_joints().count())
+            .map(|k| poses.iter().map(|pose| pose.translations[k]).collect());
+        // The hips, then the others.
+        let translations: Vec<Vec<DVec3>> = std::iter::once(hips).chain(others).collect();
         let height = self.height();
-        let mut keys = KeyReport {
-            of: times.len() * (joints.len() + 1),
-            angle_deg: FIRST_ANGLE,
-            ..KeyReport::default()
-        };
-        let mut angle = if options.tolerance > 0.0 {
-            FIRST_ANGLE
-        } else {
-            0.0
-        };
-        let mut round = 0;
-        let (kept, of_hips) = loop {
-            task.step(
-                "Thinning keys",
-                0.5 + 0.5 * round as f32 / MAX_ROUNDS as f32,
-            )?;
-            let length = self.local_length(angle / FIRST_ANGLE * options.tolerance * height * 0.5);
-            let radians = angle.to_radians();
-            let kept: Vec<Vec<usize>> = rotations
-                .iter()
-                .map(|values| thin(times, values, radians, angle_between))
-                .collect();
-            let of_hips = thin(times, &hips, length, distance);
-            keys.worst = self.worst(&poses, &joints, &rotations, &hips, &kept, &of_hips) / height;
-            keys.keys = kept.iter().map(Vec::len).sum::<usize>() + of_hips.len();
-            keys.angle_deg = angle;
-            if angle == 0.0 || keys.worst <= options.tolerance {
-                break (kept, of_hips);
-            }
-            // What no halving reaches, all keys do.
-            angle = if round == MAX_ROUNDS {
-                0.0
-            } else {
-                angle * 0.5
+        let (kept, angle_deg, worst) = thin_within(options.tolerance, |round| {
+            task.step("Thinning keys", 0.5 + 0.5 * round.share)?;
+            let share = round.angle_deg / FIRST_ANGLE * options.tolerance;
+            let length = self.local_length(share * height * 0.5);
+            let radians = round.angle_deg.to_radians();
+            let turns = rotations.iter();
+            let turns = turns.map(|values| thin(times, values, radians, angle_between));
+            let places = translations.iter();
+            let places = places.map(|values| thin(times, values, length, distance));
+            let kept = Kept {
+                rotations: turns.collect(),
+                translations: places.collect(),
             };
-            round += 1;
+            let worst = self.worst(&poses, &joints, &rotations, &translations, &kept) / height;
+            Ok::<_, Cancelled>((kept, worst))
+        })?;
+        let all = kept.rotations.iter().chain(&kept.translations);
+        let keys = KeyReport {
+            keys: all.clone().map(Vec::len).sum(),
+            of: times.len() * all.count(),
+            angle_deg,
+            worst,
         };
         let mut clip = Clip::named(name);
-        for ((joint, values), kept) in joints.iter().zip(&rotations).zip(&kept) {
+        for ((joint, values), kept) in joints.iter().zip(&rotations).zip(&kept.rotations) {
             let joint = JointId(*joint as u32);
             let values = kept.iter().flat_map(|k| values[*k].to_array());
             clip.channels
                 .push(channel(joint, Property::Rotation, times, kept, values));
         }
-        let values = of_hips.iter().flat_map(|k| hips[*k].to_array());
-        let joint = JointId(self.hips() as u32);
-        clip.channels.push(channel(
-            joint,
-            Property::Translation,
-            times,
-            &of_hips,
-            values,
-        ));
+        let moved = std::iter::once(self.hips()).chain(self.translated_joints());
+        for ((joint, values), kept) in moved.zip(&translations).zip(&kept.translations) {
+            let joint = JointId(joint as u32);
+            let values = kept.iter().flat_map(|k| values[*k].to_array());
+            clip.channels
+                .push(channel(joint, Property::Translation, times, kept, values));
+        }
         Ok(Baked { clip, feet, keys })
     }
 
@@ -177,30 +161,20 @@ impl Retarget<'_> {
         poses: &[RetargetPose],
         joints: &[usize],
         rotations: &[Vec<DQuat>],
-        hips: &[DVec3],
-        kept: &[Vec<usize>],
-        of_hips: &[usize],
+        translations: &[Vec<DVec3>],
+        kept: &Kept,
     ) -> f64 {
-        use crate::motion::signal::Signal;
-        fn at<V: Signal>(times: &[f64], values: &[V], kept: &[usize], frame: usize) -> V {
-            let after = kept.partition_point(|k| *k <= frame);
-            let low = kept[after.saturating_sub(1)];
-            match kept.get(after) {
-                Some(&high) if low != frame => {
-                    let u = (times[frame] - times[low]) / (times[high] - times[low]);
-                    V::mix(values[low], values[high], u)
-                }
-                _ => values[low],
-            }
-        }
         let times = self.times();
         let mut worst = 0.0_f64;
         for (frame, exact) in poses.iter().enumerate() {
             let mut pose = exact.clone();
-            for ((joint, values), kept) in joints.iter().zip(rotations).zip(kept) {
-                pose.rotations[*joint] = at(times, values, kept, frame);
+            for ((joint, values), kept) in joints.iter().zip(rotations).zip(&kept.rotations) {
+                pose.rotations[*joint] = value_between(times, values, kept, frame);
             }
-            pose.hips = at(times, hips, of_hips, frame);
+            let moved = std::iter::once(&mut pose.hips).chain(&mut pose.translations);
+            for ((place, values), kept) in moved.zip(translations).zip(&kept.translations) {
+                *place = value_between(times, values, kept, frame);
+            }
             self.place(&mut pose);
             for (found, expected) in pose.places.iter().zip(&exact.places) {
                 worst = worst.max(found.distance(*expected));
@@ -208,6 +182,14 @@ impl Retarget<'_> {
         }
         worst
     }
+}
+
+/// The samples that become keys.
+struct Kept {
+    /// Of each moved joint.
+    rotations: Vec<Vec<usize>>,
+    /// Of the hips, then of the others that move in their parents.
+    translations: Vec<Vec<usize>>,
 }
 
 fn channel(

@@ -13,6 +13,10 @@ pub struct Mapping {
     pub spine: [Vec<usize>; 2],
     /// Bones of fingers.
     pub fingers: BTreeMap<Finger, [usize; 2]>,
+    /// Chains, each from its base outward.
+    pub chains: Vec<[Vec<usize>; 2]>,
+    /// The pair that carries the others where chains alone are mapped; a body has its hips.
+    pub root: Option<[usize; 2]>,
     /// Joints without a role that have the same name.
     pub named: Vec<[usize; 2]>,
 }
@@ -43,8 +47,18 @@ impl Mapping {
             spine = [Vec::new(), Vec::new()];
         }
         let theirs = count(target.0);
-        // The hips carry the whole body, whatever is above them.
+        let chains = source.1.chains.iter().zip(&target.1.chains);
+        let chains: Vec<[Vec<usize>; 2]> = chains
+            .filter(|(ours, theirs)| !ours.is_empty() && !theirs.is_empty())
+            .map(|(ours, theirs)| [ours.clone(), theirs.clone()])
+            .collect();
         let hips = target.1.middle(Part::Hips);
+        let root = match hips {
+            Some(_) => None,
+            None => root_of(target.0, &chains, target.1.root_chain),
+        };
+        // What carries the whole body does so whatever is above it.
+        let hips = hips.or(root.map(|[_, t]| t));
         let is_above = |joint: usize| hips.is_some_and(|hips| target.0.is_below(hips, joint));
         let named = count(source.0).into_iter().filter_map(|(name, ours)| {
             let (&[s], &[t]) = (&ours[..], &theirs.get(&name)?[..]) else {
@@ -59,6 +73,8 @@ impl Mapping {
             named: named.collect(),
             fingers: fingers.clone(),
             spine,
+            chains,
+            root,
         }
     }
 
@@ -69,7 +85,13 @@ impl Mapping {
 
     /// The number of target joints that are moved.
     pub fn n_mapped(&self) -> usize {
-        self.roles.len() + self.spine[1].len() + self.fingers.len() + self.named.len()
+        let chains: usize = self.chains.iter().map(|[_, theirs]| theirs.len()).sum();
+        self.roles.len() + self.spine[1].len() + self.fingers.len() + self.named.len() + chains
+    }
+
+    /// The pair that carries the others: the hips of a body, or the root of chains.
+    pub(super) fn carrier(&self) -> Option<[usize; 2]> {
+        self.root.or(self.middle(Part::Hips))
     }
 
     /// The bone of a role: its pair and the pair at its end.
@@ -77,4 +99,15 @@ impl Mapping {
         let next = Role::of(role.part.next()?, role.side);
         Some([*self.roles.get(&role)?, *self.roles.get(&next)?])
     }
+}
+
+/// The first pair of the chain that carries the others: the one that is chosen, else the first whose base is below no other.
+fn root_of(target: &Rig, chains: &[[Vec<usize>; 2]], chosen: Option<usize>) -> Option<[usize; 2]> {
+    let base = |chain: &[Vec<usize>; 2]| [chain[0][0], chain[1][0]];
+    let is_first = |chain: &&[Vec<usize>; 2]| {
+        let mut others = chains.iter();
+        !others.any(|other| target.is_below(chain[1][0], other[1][0]))
+    };
+    let chosen = chosen.and_then(|chosen| chains.get(chosen));
+    chosen.or_else(|| chains.iter().find(is_first)).map(base)
 }

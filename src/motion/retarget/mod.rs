@@ -9,10 +9,14 @@
 //! that of the source's at the reference: every mapped bone of a limb then points as the source's, whatever the reference,
 //! which decides only the roll.
 //!
-//! Invariant: a bone keeps its length; only the hips move.
+//! Chains (`chain`) take the place of a body, or move what it has besides.
+//!
+//! Invariant: a bone keeps its length unless stretch is kept (`stretch`); only the hips move, or the skeleton's root (`root`).
 
 mod arc;
 mod bake;
+mod chain;
+mod drive;
 mod ghost;
 mod hand;
 mod leg;
@@ -20,9 +24,11 @@ mod lock;
 mod mapping;
 mod reference;
 mod report;
+mod root;
 mod settings;
 mod sides;
 mod spine;
+mod stretch;
 mod target;
 mod travel;
 
@@ -32,6 +38,7 @@ pub use lock::FootLock;
 pub use mapping::Mapping;
 pub use reference::{Reference, ReferencePose};
 pub use report::RetargetReport;
+pub use root::RootMotion;
 pub use settings::{BodyMotion, MotionSettings, RoleSearch};
 pub use target::{Retarget, RetargetPose};
 pub use travel::{Scale, Travel};
@@ -49,6 +56,10 @@ pub struct RetargetOptions {
     pub scale: Scale,
     /// How much of the root motion to keep.
     pub travel: Travel,
+    /// Which joint travels.
+    pub root: RootMotion,
+    /// Whether joints that change their distance from their parents do so on the target.
+    pub keeps_stretch: bool,
 }
 
 /// Why a motion cannot be put on a skeleton.
@@ -74,6 +85,14 @@ pub enum RetargetError {
     /// The legs of one of them have no length.
     #[error("the legs of {0} have no length, so that no scale can be found: give one")]
     NoLegs(&'static str),
+    /// Chains have no length.
+    #[error("the chains are points, so that no scale can be found: give one")]
+    NoChains,
+    /// Chains of flat skeletons hang on each other.
+    #[error(
+        "the chains of the character hang on each other in a circle: give the bones from the root outward"
+    )]
+    Circle,
     /// The scale is not above 0.
     #[error("the scale {0} is not above 0")]
     Scale(f64),

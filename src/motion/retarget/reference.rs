@@ -1,6 +1,6 @@
 //! The up axis of a motion, and the pose of it that a character's rest pose corresponds to.
 
-use super::{Mapping, RetargetError};
+use super::{Mapping, RetargetError, chain};
 use crate::motion::rig::Rig;
 use crate::motion::roles::{Part, Role, Roles, SIDES, Side};
 use crate::motion::take::Take;
@@ -119,6 +119,18 @@ pub(super) fn thighs(mapping: &Mapping, of: usize) -> Option<[usize; 2]> {
     Some([left, mapping.roles.get(&role(Side::Right))?[of]])
 }
 
+/// The rotation about Y that takes a pose of the source to the heading of the target at rest.
+pub(super) fn yaw_of(places: &[DVec3], target: &Rig, mapping: &Mapping) -> DQuat {
+    if mapping.root.is_some() {
+        return chain::yaw(places, target, mapping);
+    }
+    let [ours, theirs] = [0, 1].map(|of| thighs(mapping, of));
+    yaw_between(
+        ours.and_then(|thighs| left_of(places, thighs)),
+        theirs.and_then(|thighs| left_of(&target.places, thighs)),
+    )
+}
+
 /// Chooses the reference of a motion whose up axis is +Y.
 pub(super) fn choose(
     take: &Take,
@@ -126,14 +138,14 @@ pub(super) fn choose(
     mapping: &Mapping,
     wanted: Reference,
 ) -> Result<ReferencePose, RetargetError> {
-    let zero_rms = rms(take.places(None), target, mapping);
+    let rms = |places: &[DVec3]| rms(places, &take.rest, target, mapping);
+    let zero_rms = rms(take.places(None));
     let frames = spread(take.n_frames());
-    let angles = frames
-        .iter()
-        .map(|&f| (f, rms(take.places(Some(f)), target, mapping)));
+    let angles = frames.iter().map(|&f| (f, rms(take.places(Some(f)))));
     let best = angles.reduce(|a, b| if b.1 < a.1 { b } else { a });
     let best = best.ok_or(RetargetError::NoFrames)?;
-    let zero_is_body = is_body(take.places(None), mapping);
+    // Of what else has chains it is not known how it stands.
+    let zero_is_body = mapping.root.is_some() || is_body(take.places(None), mapping);
     let frame = match wanted {
         Reference::Zero => None,
         Reference::Frame(frame) if frame >= take.n_frames() => {
@@ -171,13 +183,16 @@ fn is_body(places: &[DVec3], mapping: &Mapping) -> bool {
 
 /// The root mean square angle between the bones of limbs and the neck of a pose, turned to the target's heading, and those of the target
 /// at rest, degrees.
-fn rms(places: &[DVec3], target: &Rig, mapping: &Mapping) -> f64 {
-    let [ours, theirs] = [0, 1].map(|of| thighs(mapping, of));
-    let yaw = yaw_between(
-        ours.and_then(|thighs| left_of(places, thighs)),
-        theirs.and_then(|thighs| left_of(&target.places, thighs)),
-    );
+fn rms(places: &[DVec3], source: &Rig, target: &Rig, mapping: &Mapping) -> f64 {
+    let yaw = yaw_of(places, target, mapping);
     let (mut squares, mut n) = (0.0, 0.0);
+    if mapping.root.is_some() {
+        let angles = chain::angles(places, yaw, source, target, mapping);
+        for angle in angles.into_iter().filter(|angle| angle.is_finite()) {
+            squares += angle * angle;
+            n += 1.0;
+        }
+    }
     let is_compared = |role: &&Role| role.part.is_limb() || role.part == Part::Neck;
     for role in mapping.roles.keys().filter(is_compared) {
         let Some([[s, t], [s_end, t_end]]) = mapping.bone(*role) else {

@@ -28,6 +28,12 @@ pub struct RetargetReport {
     pub roles: BTreeMap<String, [String; 2]>,
     /// The spines.
     pub spine: [Vec<String>; 2],
+    /// Chains: the joints of the motion's and the character's.
+    pub chains: Vec<[Vec<String>; 2]>,
+    /// The joint of the character that travels.
+    pub root: String,
+    /// Joints whose stretch is kept.
+    pub stretched: Vec<String>,
     /// Joints without a role that move as those of the same name.
     pub same_name: Vec<String>,
     /// What the user should know.

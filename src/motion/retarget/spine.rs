@@ -31,27 +31,33 @@ pub(super) fn spine(source: &Rig, target: &Rig, mapping: &Mapping) -> Vec<SpineJ
     }
     let joints = theirs.iter().zip(wanted).skip(1);
     joints
-        .map(|(&target, u)| {
-            let after = at
-                .partition_point(|share| *share < u)
-                .clamp(1, ours.len() - 1);
-            let (low, high) = (at[after - 1], at[after]);
-            let share = if high > low {
-                (u - low) / (high - low)
-            } else {
-                1.0
-            };
-            SpineJoint {
-                target,
-                between: [ours[after - 1], ours[after]],
-                share: share.clamp(0.0, 1.0),
-            }
-        })
+        .map(|(&target, u)| between(&ours, &at, target, u))
         .collect()
 }
 
+/// Where a joint at share `u` of its chain lies on another chain. at: the shares of that one's joints, of which there is at least
+/// one.
+pub(super) fn between(ours: &[usize], at: &[f64], target: usize, u: f64) -> SpineJoint {
+    let last = ours.len() - 1;
+    let after = at
+        .partition_point(|share| *share < u)
+        .clamp(last.min(1), last);
+    let before = after.saturating_sub(1);
+    let (low, high) = (at[before], at[after]);
+    let share = if high > low {
+        (u - low) / (high - low)
+    } else {
+        1.0
+    };
+    SpineJoint {
+        target,
+        between: [ours[before], ours[after]],
+        share: share.clamp(0.0, 1.0),
+    }
+}
+
 /// How far along a chain each joint is, 0 - 1; evenly spaced where it has no length.
-fn shares(rig: &Rig, chain: &[usize]) -> Vec<f64> {
+pub(super) fn shares(rig: &Rig, chain: &[usize]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for pair in chain.windows(2) {
         let length = rig.places[pair[0]].distance(rig.places[pair[1]]);

@@ -1,31 +1,42 @@
 //! The poses of a character under a motion.
 
-use super::arc::minimal_rotation;
-use super::hand::hands;
+use super::chain::{carried, order};
+use super::drive::{Drive, drives, target_front};
 use super::leg::Leg;
-use super::reference::{choose, left_of, thighs, up_axis, yaw_between};
+use super::reference::{choose, up_axis, yaw_of};
+use super::root::root_above;
 use super::sides::check_sides;
-use super::spine::{SpineJoint, blend, spine};
+use super::spine::blend;
+use super::stretch::{stretched, stretches};
 use super::travel::{Heights, heights, hip_middle, middles};
-use super::{Mapping, RetargetError, RetargetOptions, RetargetReport, Travel};
+use super::{Mapping, RetargetError, RetargetOptions, RetargetReport, RootMotion, Travel};
 use crate::motion::rig::{Rig, rest_rotations};
-use crate::motion::roles::{Part, Role, Roles, Side, check_roles};
+use crate::motion::roles::{Roles, Side, check_roles};
 use crate::motion::take::Take;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-/// Flat directions shorter than this share of the whole give a foot no heading.
-const FLAT: f64 = 0.2;
-
-/// Where a joint's rotation comes from.
+/// A joint of the target besides the hips that moves in its parent.
 #[derive(Clone, Copy, Debug)]
-enum Drive {
-    /// A joint of the source, and what takes the target's rest to the reference.
-    Joint(usize, DQuat),
-    /// Two joints of the source's spine.
-    Spine(SpineJoint),
+pub(super) struct Moved {
+    pub(super) joint: usize,
+    pub(super) how: How,
+}
+
+/// How a joint moves in its parent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum How {
+    /// As if it were below this joint.
+    Carried(usize),
+    /// As far from its parent as a joint of the source is from its own, in lengths at rest.
+    Stretch {
+        joint: usize,
+        parent: usize,
+        length: f64,
+    },
+    /// It takes the travel of the hips over.
+    Root,
 }
 
 /// A motion on a character.
@@ -42,6 +53,12 @@ pub struct Retarget<'a> {
     rest: Vec<DQuat>,
     rest_places: Vec<DVec3>,
     mapping: Mapping,
+    /// The joints of the target, each after what it hangs on.
+    order: Vec<u32>,
+    /// Joints that move in their parents.
+    moved: Vec<Moved>,
+    /// n_joints of the target: their places in `moved`.
+    slots: Vec<Option<usize>>,
     hips: usize,
     /// The linear part of the space of the hips' parent.
     hips_space: DMat3,
@@ -75,32 +92,37 @@ impl<'a> Retarget<'a> {
         target_roles: &Roles,
         options: &RetargetOptions,
     ) -> Result<Self, RetargetError> {
-        check_roles(&take.rest, source_roles).map_err(RetargetError::Source)?;
-        check_roles(target, target_roles).map_err(RetargetError::Target)?;
         if take.n_frames() == 0 {
             return Err(RetargetError::NoFrames);
         }
-        let mapping = Mapping::new((&take.rest, source_roles), (target, target_roles));
-        let (Some([_, hips]), Some(ours), Some(theirs)) = (
-            mapping.middle(Part::Hips),
-            thighs(&mapping, 0),
-            thighs(&mapping, 1),
-        ) else {
+        let (mapping, no_body) = mapping((&take.rest, source_roles), (target, target_roles))?;
+        let rest_middle = hip_middle(&target.places, &mapping, 1);
+        let (Some([_, hips]), Some(rest_middle)) = (mapping.carrier(), rest_middle) else {
             return Err(RetargetError::NoLegs("one of the two"));
         };
-        let (up, up_name, up_share) = up_axis(take, source_roles);
+        let is_body = no_body.is_none();
+        let (up, up_name, up_share) = if is_body {
+            up_axis(take, source_roles)
+        } else {
+            // Without a body nothing tells what is up.
+            (DQuat::IDENTITY, "+Y", 1.0)
+        };
         let mut take = take.clone();
         take.turn(up);
         let chosen = choose(&take, target, &mapping, options.reference)?;
-        check_sides(&mapping, 0, take.places(chosen.frame)).map_err(RetargetError::Source)?;
-        check_sides(&mapping, 1, &target.places).map_err(RetargetError::Target)?;
-        let yaw = yaw_between(
-            left_of(take.places(chosen.frame), ours),
-            left_of(&target.places, theirs),
-        );
+        if is_body {
+            check_sides(&mapping, 0, take.places(chosen.frame)).map_err(RetargetError::Source)?;
+            check_sides(&mapping, 1, &target.places).map_err(RetargetError::Target)?;
+        }
+        let yaw = yaw_of(take.places(chosen.frame), target, &mapping);
         take.turn(yaw);
         let sizes = heights(&take, target, &mapping, chosen.frame, options.scale)?;
         let mut report = report(&take, target, &mapping);
+        if let Some(why) = no_body {
+            report.warnings.push(format!(
+                "Only chains and bones of the same names move: {why}."
+            ));
+        }
         report.up = up_name;
         report.up_share = up_share;
         report.reference = match chosen.frame {
@@ -112,14 +134,63 @@ impl<'a> Retarget<'a> {
         report.scale = sizes.scale;
         report.legs = sizes.legs;
         let places = take.places(chosen.frame);
-        let drives = drives(places, target, &mapping, &take.rest, &mut report.warnings);
-        if let Some(warning) = stretched(&take) {
+        let twists = &target_roles.twists;
+        let drives = drives(
+            places,
+            target,
+            &mapping,
+            &take.rest,
+            twists,
+            &mut report.warnings,
+        );
+        let of_chains = carried(target, &mapping);
+        let order = if of_chains.is_empty() {
+            skeleton.order().to_vec()
+        } else {
+            order(target, &of_chains).ok_or(RetargetError::Circle)?
+        };
+        let carries = |c: &super::chain::Carried| Moved {
+            joint: c.joint,
+            how: How::Carried(c.by),
+        };
+        let mut moved: Vec<Moved> = of_chains.iter().map(carries).collect();
+        if options.keeps_stretch {
+            let is_carried = |joint| of_chains.iter().any(|c| c.joint == joint);
+            moved.extend(stretches(&take, &mapping, is_carried));
+        } else if let Some(warning) = stretched(&take) {
             report.warnings.push(warning);
+        }
+        if options.root == RootMotion::Root {
+            match root_above(target, hips) {
+                Some(joint) => moved.push(Moved {
+                    joint,
+                    how: How::Root,
+                }),
+                None => report.warnings.push(format!(
+                    "\"{}\" is the root joint of the skeleton already: the root motion stays on it.",
+                    target.names[hips]
+                )),
+            }
+        }
+        report.stretched = moved
+            .iter()
+            .filter(|m| matches!(m.how, How::Stretch { .. }))
+            .map(|m| target.names[m.joint].clone())
+            .collect();
+        report.root = match moved.last() {
+            Some(Moved {
+                joint,
+                how: How::Root,
+            }) => target.names[*joint].clone(),
+            _ => target.names[hips].clone(),
+        };
+        let mut slots = vec![None; target.len()];
+        for (slot, moved) in moved.iter().enumerate() {
+            slots[moved.joint] = Some(slot);
         }
         let source_middles: Vec<DVec3> = (0..take.n_frames())
             .map(|f| hip_middle(take.places(Some(f)), &mapping, 0).unwrap_or_default())
             .collect();
-        let rest_middle = hip_middle(&target.places, &mapping, 1).unwrap_or_default();
         let with = |travel| middles(&sizes, travel, rest_middle, &source_middles, &take.times);
         let middles = with(options.travel);
         let shifts = match options.travel {
@@ -148,6 +219,9 @@ impl<'a> Retarget<'a> {
                 .collect(),
             take,
             drives,
+            order,
+            moved,
+            slots,
             rest_places: target.places.clone(),
             hips,
             mapping,
@@ -241,9 +315,18 @@ impl<'a> Retarget<'a> {
         let delta = |j: usize| rotations[j] * self.reference[j];
         let turned = match self.drives[joint]? {
             Drive::Joint(j, align) => delta(j) * align,
-            Drive::Spine(at) => {
+            Drive::Between(at, align) => {
                 let [low, high] = at.between.map(delta);
-                blend(low, high, at.share)
+                blend(low, high, at.share) * align
+            }
+            Drive::Twist(at) => {
+                let turned = |joint: usize| {
+                    let world = self.world_rotation(frame, joint)?;
+                    Some(world * self.rest[joint].conjugate())
+                };
+                let (forearm, hand) = (turned(at.forearm)?, turned(at.hand)?);
+                let turn = at.turn(forearm.conjugate() * hand);
+                return Some(forearm * turn * self.rest[joint]);
             }
         };
         Some(self.heading * turned * self.rest[joint])
@@ -256,7 +339,9 @@ impl<'a> Retarget<'a> {
         let mut rotations = vec![DQuat::IDENTITY; skeleton.len()];
         let mut world = vec![DAffine3::IDENTITY; skeleton.len()];
         let mut hips = skeleton.joints()[self.hips].rest.translation;
-        for &j in skeleton.order() {
+        let rest_of = |moved: &Moved| skeleton.joints()[moved.joint].rest.translation;
+        let mut translations: Vec<DVec3> = self.moved.iter().map(rest_of).collect();
+        for &j in &self.order {
             let j = j as usize;
             let joint = &skeleton.joints()[j];
             let parent = joint.parent.map(JointId::get);
@@ -268,26 +353,56 @@ impl<'a> Retarget<'a> {
             rotations[j] = above * locals[j];
             let mut local = joint.rest;
             local.rotation = locals[j];
-            if j == self.hips {
+            let place = if j == self.hips {
                 let turned = rotations[j] * self.rest[j].conjugate() * self.hips_offset;
-                let middle = self.on_way(frame, DVec3::ZERO);
-                let place = space.inverse().transform_point3(middle + turned);
-                if place.is_finite() {
-                    hips = place;
+                Some(
+                    space
+                        .inverse()
+                        .transform_point3(self.on_way(frame, DVec3::ZERO) + turned),
+                )
+            } else {
+                match self.slots[j].map(|slot| self.moved[slot].how) {
+                    None | Some(How::Root) => None,
+                    Some(How::Carried(by)) => {
+                        let turned = rotations[by] * self.rest[by].conjugate();
+                        let offset = turned * (self.rest_places[j] - self.rest_places[by]);
+                        Some(
+                            space
+                                .inverse()
+                                .transform_point3(world[by].translation + offset),
+                        )
+                    }
+                    Some(How::Stretch {
+                        joint: of,
+                        parent,
+                        length,
+                    }) => {
+                        let places = self.take.places(Some(frame));
+                        let factor = places[of].distance(places[parent]) / length;
+                        Some(joint.rest.translation * factor)
+                    }
                 }
-                local.translation = hips;
+            };
+            if let Some(place) = place.filter(|place| place.is_finite()) {
+                local.translation = place;
+            }
+            match self.slots[j] {
+                _ if j == self.hips => hips = local.translation,
+                Some(slot) => translations[slot] = local.translation,
+                None => {}
             }
             world[j] = space * local.to_affine();
         }
         RetargetPose {
             rotations: locals,
             hips,
+            translations,
             places: world.iter().map(|w| w.translation).collect(),
             world: rotations,
         }
     }
 
-    /// Where the joints are with the local rotations and the hips of a pose; its world rotations too.
+    /// Where the joints are with the local rotations and translations of a pose; its world rotations too.
     pub(super) fn place(&self, pose: &mut RetargetPose) {
         let skeleton = &*self.skeleton;
         let mut world = vec![DAffine3::IDENTITY; skeleton.len()];
@@ -299,12 +414,48 @@ impl<'a> Retarget<'a> {
             local.rotation = pose.rotations[j];
             if j == self.hips {
                 local.translation = pose.hips;
+            } else if let Some(slot) = self.slots[j] {
+                local.translation = pose.translations[slot];
             }
             let above = parent.map_or(DQuat::IDENTITY, |p| pose.world[p]);
             pose.world[j] = above * local.rotation;
             world[j] = parent.map_or(DAffine3::IDENTITY, |p| world[p]) * local.to_affine();
             pose.places[j] = world[j].translation;
         }
+    }
+
+    /// The skeleton of the target.
+    pub(super) fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    /// n_joints of the target: world rotations at rest.
+    pub(super) fn rest_rotations(&self) -> &[DQuat] {
+        &self.rest
+    }
+
+    /// The joints besides the hips that move in their parents, as [`RetargetPose::translations`] has them.
+    pub fn translated_joints(&self) -> impl Iterator<Item = usize> + '_ {
+        self.moved.iter().map(|moved| moved.joint)
+    }
+
+    /// The same, with how they move.
+    pub(super) fn moved(&self) -> &[Moved] {
+        &self.moved
+    }
+
+    /// The joint that takes the travel of the hips over.
+    pub(super) fn root(&self) -> Option<usize> {
+        let mut moved = self.moved.iter();
+        let root = moved.find(|moved| matches!(moved.how, How::Root));
+        root.map(|moved| moved.joint)
+    }
+
+    /// Whether a foot can be locked.
+    pub(super) fn has_legs(&self) -> bool {
+        crate::motion::roles::SIDES
+            .into_iter()
+            .any(|side| self.leg(side).is_some())
     }
 
     /// Moves the hips of a pose, world; only their local translation changes yet.
@@ -324,10 +475,14 @@ impl<'a> Retarget<'a> {
         }
     }
 
+    /// The direction that the target faces at rest.
+    pub(super) fn front_at_rest(&self) -> DVec3 {
+        target_front(&self.rest_places, &self.mapping)
+    }
+
     /// The direction that the body faces in a pose.
     pub(super) fn front(&self, pose: &RetargetPose) -> DVec3 {
-        let rest = target_front(&self.rest_places, &self.mapping);
-        pose.world[self.hips] * self.rest[self.hips].conjugate() * rest
+        pose.world[self.hips] * self.rest[self.hips].conjugate() * self.front_at_rest()
     }
 
     /// A length of the world in the space of the hips' parent.
@@ -361,9 +516,29 @@ impl<'a> Retarget<'a> {
 
     /// The joints of the target whose rotations the motion changes, ascending.
     pub fn moved_joints(&self) -> Vec<usize> {
+        let root = self.root();
         (0..self.drives.len())
-            .filter(|j| self.drives[*j].is_some())
+            .filter(|j| self.drives[*j].is_some() || root == Some(*j))
             .collect()
+    }
+}
+
+/// The pairs of two skeletons, and why they are no bodies where chains alone are mapped.
+fn mapping(
+    source: (&Rig, &Roles),
+    target: (&Rig, &Roles),
+) -> Result<(Mapping, Option<RetargetError>), RetargetError> {
+    let is_body = check_roles(source.0, source.1).map_err(RetargetError::Source);
+    let is_body =
+        is_body.and_then(|()| check_roles(target.0, target.1).map_err(RetargetError::Target));
+    match is_body {
+        Ok(()) => Ok((Mapping::new(source, target), None)),
+        Err(why) if source.1.chains.is_empty() => Err(why),
+        Err(why) => {
+            let (ours, theirs) = (source.1.only_chains(), target.1.only_chains());
+            let mapping = Mapping::new((source.0, &ours), (target.0, &theirs));
+            Ok((mapping, Some(why)))
+        }
     }
 }
 
@@ -374,105 +549,12 @@ pub struct RetargetPose {
     pub rotations: Vec<DQuat>,
     /// The local translation of the hips.
     pub hips: DVec3,
+    /// The local translations of [`Retarget::translated_joints`].
+    pub translations: Vec<DVec3>,
     /// n_joints: world places, metres.
     pub places: Vec<DVec3>,
     /// n_joints: world rotations.
     pub world: Vec<DQuat>,
-}
-
-/// Where the rotation of each joint of the target comes from. places: of the source at the reference.
-fn drives(
-    places: &[DVec3],
-    target: &Rig,
-    mapping: &Mapping,
-    source: &Rig,
-    warnings: &mut Vec<String>,
-) -> Vec<Option<Drive>> {
-    let mut drives = vec![None; target.len()];
-    let mut aligned: BTreeMap<Role, DQuat> = BTreeMap::new();
-    let front = target_front(&target.places, mapping);
-    for role in mapping.roles.keys().filter(|role| role.part.is_limb()) {
-        if let Some([[s, t], [s_end, t_end]]) = mapping.bone(*role) {
-            let from = target.places[t_end] - target.places[t];
-            let to = places[s_end] - places[s];
-            let (turn, is_opposite) = minimal_rotation(from, to, front);
-            if is_opposite {
-                let name = &target.names[t];
-                warnings.push(format!(
-                    "\"{name}\" points the opposite way at rest: its roll was guessed."
-                ));
-            }
-            aligned.insert(*role, turn);
-        }
-    }
-    let forearm = |side| aligned.get(&Role::of(Part::Forearm, side)).copied();
-    let hands = hands(places, target, mapping, front, |side| {
-        forearm(side).unwrap_or(DQuat::IDENTITY)
-    });
-    for (role, [s, t]) in &mapping.roles {
-        let align = match role.part {
-            Part::Hand => hands.hands.get(&role.side).copied().or(forearm(role.side)),
-            Part::Foot | Part::Toe => foot_yaw(places, target, mapping, *role),
-            _ => aligned.get(role).copied(),
-        };
-        drives[*t] = Some(Drive::Joint(*s, align.unwrap_or(DQuat::IDENTITY)));
-    }
-    for joint in spine(source, target, mapping) {
-        drives[joint.target] = Some(Drive::Spine(joint));
-    }
-    for (finger, [s, t]) in &mapping.fingers {
-        let align = hands.fingers.get(finger).copied();
-        drives[*t] = Some(Drive::Joint(*s, align.unwrap_or(DQuat::IDENTITY)));
-    }
-    for [s, t] in &mapping.named {
-        drives[*t] = Some(Drive::Joint(*s, DQuat::IDENTITY));
-    }
-    drives
-}
-
-/// The direction that the target faces: from its left, level.
-fn target_front(places: &[DVec3], mapping: &Mapping) -> DVec3 {
-    let left = thighs(mapping, 1).and_then(|thighs| left_of(places, thighs));
-    left.map_or(DVec3::Z, |left| left.cross(DVec3::Y))
-}
-
-/// The heading of a foot: the rotation about Y from its level direction at rest to the source's at the reference.
-fn foot_yaw(places: &[DVec3], target: &Rig, mapping: &Mapping, role: Role) -> Option<DQuat> {
-    let [[s, t], [s_end, t_end]] = mapping.bone(Role::of(Part::Foot, role.side))?;
-    let flat = |along: DVec3| {
-        let level = DVec3::new(along.x, 0.0, along.z);
-        (level.length() > FLAT * along.length()).then(|| level.try_normalize())?
-    };
-    let from = flat(target.places[t_end] - target.places[t])?;
-    let to = flat(places[s_end] - places[s])?;
-    Some(yaw_between(Some(from), Some(to)))
-}
-
-/// A warning about joints that change their distance from their parents: a skeleton keeps its lengths.
-fn stretched(take: &Take) -> Option<String> {
-    const NOTICED: f64 = 0.01;
-    let rest = take.places(None);
-    let is_stretched = |&joint: &usize| {
-        let Some(parent) = take.rest.parents[joint] else {
-            return false;
-        };
-        let length = rest[joint].distance(rest[parent]);
-        (0..take.n_frames()).any(|frame| {
-            let places = take.places(Some(frame));
-            (places[joint].distance(places[parent]) - length).abs() > NOTICED * length
-        })
-    };
-    let n = (0..take.rest.len()).filter(is_stretched).count();
-    match n {
-        0 => None,
-        1 => Some(
-            "A joint of the motion changes its distance from its parent: that stretch is left out."
-                .into(),
-        ),
-        n => Some(format!(
-            "{n} joints of the motion change their distances from their parents: that stretch is left out."
-        )),
-    }
 }
 
 /// The names of what is mapped.
@@ -493,6 +575,11 @@ fn report(take: &Take, target: &Rig, mapping: &Mapping) -> RetargetReport {
             of(&take.rest, &mapping.spine[0]),
             of(target, &mapping.spine[1]),
         ],
+        chains: mapping
+            .chains
+            .iter()
+            .map(|[ours, theirs]| [of(&take.rest, ours), of(target, theirs)])
+            .collect(),
         same_name: mapping
             .named
             .iter()

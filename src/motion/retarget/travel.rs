@@ -1,6 +1,6 @@
 //! Where the hips go.
 
-use super::{Mapping, RetargetError};
+use super::{Mapping, RetargetError, chain};
 use crate::motion::percentile::percentile;
 use crate::motion::rig::Rig;
 use crate::motion::roles::{Part, Role, SIDES};
@@ -111,6 +111,9 @@ pub(super) fn heights(
     reference: Option<usize>,
     wanted: Scale,
 ) -> Result<Heights, RetargetError> {
+    if let Some(root) = mapping.root {
+        return heights_of_chains(take, target, mapping, root, reference, wanted);
+    }
     let [ankles, with_toes] = feet(mapping, 0);
     let over_time = |joints: &[usize]| {
         let frames = 0..take.n_frames();
@@ -140,7 +143,8 @@ pub(super) fn heights(
             height(&target.places, 1).unwrap_or(0.0) / ours
         }
     };
-    if wanted != Scale::Fixed(scale) && !(scale.is_finite() && scale > 0.0) {
+    let is_fixed = wanted == Scale::Fixed(scale);
+    if !is_fixed && !(scale.is_finite() && scale > 0.0) {
         let whose = if legs[0] > 0.0 {
             "the character"
         } else {
@@ -161,8 +165,61 @@ pub(super) fn heights(
     })
 }
 
-/// The middle between the hip joints.
+/// The same of chains alone: the root rises from its place at rest as that of the motion does from its place at the reference.
+fn heights_of_chains(
+    take: &Take,
+    target: &Rig,
+    mapping: &Mapping,
+    [ours, theirs]: [usize; 2],
+    reference: Option<usize>,
+    wanted: Scale,
+) -> Result<Heights, RetargetError> {
+    let legs = [
+        chain::size(&take.rest, mapping, 0),
+        chain::size(target, mapping, 1),
+    ];
+    let at_reference = take.places(reference);
+    let scale = match wanted {
+        Scale::Fixed(scale) => scale,
+        Scale::Leg => legs[1] / legs[0],
+        Scale::Hip => {
+            chain::height(&target.places, mapping, 1) / chain::height(at_reference, mapping, 0)
+        }
+    };
+    if !(scale.is_finite() && scale > 0.0) {
+        return Err(match wanted {
+            Scale::Fixed(scale) => RetargetError::Scale(scale),
+            Scale::Leg | Scale::Hip => RetargetError::NoChains,
+        });
+    }
+    let frames = 0..take.n_frames();
+    let heights: Vec<f64> = frames.map(|f| take.places(Some(f))[ours].y).collect();
+    let (low, high) = heights
+        .iter()
+        .fold((f64::MAX, f64::MIN), |(l, h), y| (l.min(*y), h.max(*y)));
+    let own = at_reference[ours].y;
+    // A zero pose far from all of the motion, as of files whose root is at the origin there, says nothing of its height.
+    let near = 0.5 * legs[0];
+    let from = if own < low - near || own > high + near {
+        percentile(heights, 0.5)
+    } else {
+        own
+    };
+    Ok(Heights {
+        scale,
+        floor: from,
+        ankle: 0.0,
+        target_floor: target.places[theirs].y,
+        target_ankle: 0.0,
+        legs,
+    })
+}
+
+/// The middle between the hip joints; of chains alone the place of their root.
 pub(super) fn hip_middle(places: &[DVec3], mapping: &Mapping, of: usize) -> Option<DVec3> {
+    if let Some(root) = mapping.root {
+        return Some(places[root[of]]);
+    }
     let [left, right] = super::reference::thighs(mapping, of)?;
     Some((places[left] + places[right]) * 0.5)
 }

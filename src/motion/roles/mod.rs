@@ -18,7 +18,7 @@ pub use super::known_bones::{HumanBone, KnownBones};
 pub use check::{RolesFault, check_roles};
 pub use fingers::Finger;
 pub use humanoid::{HumanFound, Humanoid};
-pub use map_file::RoleMap;
+pub use map_file::{ChainNames, RoleMap};
 pub use names::by_names;
 pub use structure::by_structure;
 
@@ -95,6 +95,12 @@ pub struct Roles {
     pub spine: Vec<usize>,
     /// The joints of the bones of fingers that were found.
     pub fingers: BTreeMap<Finger, usize>,
+    /// Chains of joints beside a body or without one, each from its base outward; those of two skeletons correspond by their places.
+    pub chains: Vec<Vec<usize>>,
+    /// The chain whose first joint carries the others; `None`: the first that is below no other.
+    pub root_chain: Option<usize>,
+    /// How far bones are turned about themselves, degrees.
+    pub twists: BTreeMap<Role, f64>,
     /// How they were found.
     pub found_by: FoundBy,
 }
@@ -233,9 +239,21 @@ impl Roles {
         self.len() == 0
     }
 
-    /// Whether a joint has a role, without fingers.
+    /// Whether a joint has a role or is in a chain, without fingers.
     pub fn has(&self, joint: usize) -> bool {
-        self.spine.contains(&joint) || self.joints.values().any(|j| *j == joint)
+        self.spine.contains(&joint)
+            || self.joints.values().any(|j| *j == joint)
+            || self.chains.iter().any(|chain| chain.contains(&joint))
+    }
+
+    /// The chains alone.
+    pub(super) fn only_chains(&self) -> Self {
+        Self {
+            chains: self.chains.clone(),
+            root_chain: self.root_chain,
+            found_by: self.found_by,
+            ..Self::default()
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod drawing;
 mod fields;
 mod motion;
 mod motion_bones;
+mod motion_chains;
 mod pairs;
 mod report;
 mod rig;

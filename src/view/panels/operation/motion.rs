@@ -6,7 +6,7 @@ use super::rows::{combo_ui, row_ui};
 use crate::editor::Editor;
 use crate::editor::motions::AddingMotion;
 use crate::motion::bvh::Positions;
-use crate::motion::retarget::{MotionSettings, Reference, Scale, Travel};
+use crate::motion::retarget::{MotionSettings, Reference, RootMotion, Scale, Travel};
 use crate::view::theme;
 use egui::{CollapsingHeader, DragValue, RichText, Role, Ui, WidgetInfo};
 
@@ -109,6 +109,14 @@ fn fields_ui(ui: &mut Ui, settings: &mut MotionSettings) {
         ];
         combo_ui(ui, "Root motion", &mut retarget.travel, &options);
     });
+    let about = "Which bone has the root motion: the hips, or the root bone of the skeleton along the floor and about the vertical, as game engines expect.";
+    row_ui(ui, "Root bone", about, |ui| {
+        let options = [
+            (RootMotion::Hips, "Hips".to_owned(), true),
+            (RootMotion::Root, "Root of the skeleton".to_owned(), true),
+        ];
+        combo_ui(ui, "Root bone", &mut retarget.root, &options);
+    });
 }
 
 /// The settings that are seldom changed.
@@ -125,6 +133,9 @@ fn advanced_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
             combo_ui(ui, "Positions", &mut settings.positions, &options);
         });
     }
+    let about = "Bones change their lengths as those of the motion.";
+    ui.checkbox(&mut settings.retarget.keeps_stretch, "Keep stretch")
+        .on_hover_text(about);
     tolerance_ui(ui, settings);
 }
 

@@ -1,5 +1,6 @@
 //! Which bone of a motion moves which bone of the character.
 
+use super::motion_chains::{chains_ui, twists_ui};
 use super::rows::{about_ui, combo_ui, row_ui};
 use crate::editor::Editor;
 use crate::editor::motions::{BonePair, FoundHow, PairOf};
@@ -32,10 +33,11 @@ pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
     });
     let (pairs, spines, names) = (adding.pairs(), adding.spines(), adding.bone_names());
     let fingers = adding.finger_pairs();
-    editor.set_motion_settings(settings);
+    let has_failed = adding.failure().is_some();
     if pairs.is_empty() {
-        return;
+        return editor.set_motion_settings(settings);
     }
+    let has_chains = !settings.by_hand.chains.is_empty();
     let n_missing = pairs.iter().filter(|pair| is_needed(pair)).count();
     let n_matched = pairs
         .iter()
@@ -45,10 +47,10 @@ pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
         0 => format!("Bones ({n_matched} matched)"),
         n => format!("Bones ({n_matched} matched, {n} missing)"),
     };
-    let mut chosen = None;
+    let (mut chosen, mut is_reset) = (None, false);
     CollapsingHeader::new(title)
         .id_salt("motion bones")
-        .default_open(n_missing > 0)
+        .default_open(n_missing > 0 && !has_chains)
         .show_unindented(ui, |ui| {
             about_ui(ui, "Choose the bones of a part where the match is wrong.");
             chosen = pairs_ui(ui, "motion bones", &pairs, &names);
@@ -78,11 +80,20 @@ pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
                     .on_hover_text("Discard the bones chosen by hand.")
                     .clicked()
                 {
-                    chosen = None;
-                    editor.reset_pairs();
+                    is_reset = true;
                 }
             }
         });
+    chains_ui(ui, &mut settings.by_hand, &names, has_failed);
+    let label = |of: &PairOf| match of {
+        PairOf::Part(role) => part_label(*role),
+        PairOf::Finger(finger) => finger.title(),
+    };
+    twists_ui(ui, &mut settings.by_hand, &pairs, label);
+    if is_reset {
+        return editor.reset_pairs();
+    }
+    editor.set_motion_settings(settings);
     if let Some((of, bones)) = chosen {
         editor.pair_bones(of, bones);
     }
