@@ -8,6 +8,7 @@ use crate::motion::bvh::Positions;
 use crate::motion::retarget::Travel;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 /// `sinew motion`
@@ -121,6 +122,9 @@ pub struct MotionArgs {
     /// Listen on all network interfaces: any computer in your network can then send motion.
     #[arg(long, requires = "listen", help_heading = LIVE)]
     pub all_interfaces: bool,
+    /// Record only what the computer with this IPv4 address sends; default: any that may send.
+    #[arg(long, value_name = "ADDRESS", requires = "listen", help_heading = LIVE)]
+    pub sender: Option<Ipv4Addr>,
     /// How long to listen, 0.1 - 1800 seconds.
     #[arg(
         long,

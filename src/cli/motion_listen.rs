@@ -3,12 +3,12 @@
 use super::motion_args::{ListenArg, MotionArgs};
 use super::{Failure, load};
 use crate::finding::{counted, trimmed};
-use crate::io::live::Listener;
+use crate::io::live::{Access, Listener};
 use crate::io::{Outputs, is_model, is_project};
 use crate::motion::Recording;
 use crate::motion::live::JsonSource;
 use crate::motion::table::write_json_lines;
-use crate::motion::vmc::VmcSource;
+use crate::motion::vmc::{MAX_SENDERS, VmcSource};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -49,9 +49,19 @@ pub(super) fn run(
     };
     let output = outputs.claim(to).map_err(Failure::input)?;
     let is_vmc = matches!(listen, ListenArg::Vmc(_));
+    if args.sender.is_some() && listen == ListenArg::Input {
+        return Err(Failure::Usage(
+            "--sender is an address in the network, and --listen json:- reads the standard input."
+                .into(),
+        ));
+    }
+    let access = Access {
+        all_interfaces: args.all_interfaces,
+        only: args.sender,
+    };
     let listener = match listen {
-        ListenArg::Vmc(port) => Listener::udp(port, args.all_interfaces, || {}),
-        ListenArg::Json(port) => Listener::tcp(port, args.all_interfaces, || {}),
+        ListenArg::Vmc(port) => Listener::udp(port, access, || {}),
+        ListenArg::Json(port) => Listener::tcp(port, access, || {}),
         ListenArg::Input => Listener::of_reader(std::io::stdin(), || {}),
     };
     let listener = listener.map_err(Failure::input)?;
@@ -59,10 +69,10 @@ pub(super) fn run(
         Some(address) => address.to_string(),
         None => "the standard input".to_owned(),
     };
-    let whom = if args.all_interfaces {
-        ": any computer in your network can send motion"
-    } else {
-        ""
+    let whom = match args.sender {
+        Some(only) => format!(": only {only} can send motion"),
+        None if args.all_interfaces => ": any computer in your network can send motion".to_owned(),
+        None => String::new(),
     };
     writeln!(
         out,
@@ -75,15 +85,21 @@ pub(super) fn run(
     while let Some(left) = end.checked_duration_since(Instant::now()) {
         let wait = left.min(PATIENCE);
         match listener.next_within(wait) {
-            Some(packet) if is_vmc => packets.receive(packet.arrival, &packet.bytes),
+            Some(packet) if is_vmc => {
+                packets.receive_from(packet.arrival, packet.from, &packet.bytes);
+            }
             Some(packet) => {
                 lines.receive(packet.arrival, &packet.bytes);
             }
             None if listener.has_ended() => break,
             None => {}
         }
-        let taken = packets.samples.heap_bytes() + lines.samples.heap_bytes();
-        if taken > MAX_BYTES {
+        let samples = if is_vmc {
+            &packets.samples
+        } else {
+            &lines.samples
+        };
+        if samples.heap_bytes().max(samples.recording_bytes()) > MAX_BYTES {
             writeln!(out, "The recording ends at 1 GB.")?;
             break;
         }
@@ -110,6 +126,15 @@ pub(super) fn run(
     }
     if packets.counts().ignored > 0 {
         said.push(format!("{} not read", packets.counts().ignored));
+    }
+    if packets.counts().others > 0 {
+        let n = counted(packets.counts().others, "packet");
+        said.push(format!(
+            "{n} of further senders not read, as {MAX_SENDERS} are heard at a time"
+        ));
+    }
+    if listener.n_others() > 0 {
+        said.push(format!("{} from other addresses", listener.n_others()));
     }
     if listener.n_dropped() > 0 {
         let n = counted(listener.n_dropped(), "packet");

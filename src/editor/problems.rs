@@ -50,6 +50,8 @@ pub(super) struct Problems {
     of_pose: Vec<Finding>,
     /// Findings about files that changed on disk.
     of_files: Vec<Finding>,
+    /// Findings about live motion.
+    of_live: Vec<Finding>,
     report: Arc<ModelReport>,
     findings: Arc<Vec<Finding>>,
     messages: VecDeque<Message>,
@@ -72,6 +74,7 @@ impl Default for Problems {
             imported: Vec::new(),
             of_pose: Vec::new(),
             of_files: Vec::new(),
+            of_live: Vec::new(),
             report: Arc::default(),
             findings: Arc::default(),
             messages: VecDeque::new(),
@@ -144,10 +147,19 @@ impl Problems {
         }
     }
 
+    /// Replaces the findings about live motion.
+    pub(super) fn set_of_live(&mut self, findings: Vec<Finding>) {
+        if self.of_live != findings {
+            self.of_live = findings;
+            self.gather();
+        }
+    }
+
     fn gather(&mut self) {
         let mut findings: Vec<Finding> = self.imported.clone();
         findings.extend(self.of_pose.iter().cloned());
         findings.extend(self.of_files.iter().cloned());
+        findings.extend(self.of_live.iter().cloned());
         findings.extend(self.report.findings.iter().cloned());
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         if *self.findings != findings {

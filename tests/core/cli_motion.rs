@@ -482,6 +482,12 @@ fn live_motion_is_recorded_and_reads_back() {
         why.contains("No motion was received") && !none.exists(),
         "{why}"
     );
+    let far = [text(&none), "--sender", "192.168.1.20"];
+    let why = fails(&[&args[..], &far].concat(), 1);
+    assert!(
+        why.contains("nothing of 192.168.1.20 would arrive"),
+        "{why}"
+    );
     assert!(fails(&["motion", "--listen", "osc", "--record", "a.jsonl"], 2).contains("vmc:PORT"));
     assert!(fails(&["motion", "--listen", "vmc"], 2).contains("--record"));
 }

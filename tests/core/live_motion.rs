@@ -174,6 +174,11 @@ fn a_logged_walk_moves_the_character_while_weights_are_painted() {
     let counts = h.editor.live().unwrap().counts();
     assert_eq!(counts.malformed, 1);
     assert!(counts.last_malformed.is_some());
+    let of_live = |h: &EditorHarness| {
+        let problems = h.editor.problems().iter();
+        problems.filter(|f| f.place == "live motion").count()
+    };
+    assert_eq!(of_live(&h), 1, "one row, however many there are");
 
     assert!(h.editor.live().unwrap().recorded_secs().unwrap() > 1.0);
     h.editor.stop_recording();
@@ -201,6 +206,7 @@ fn a_logged_walk_moves_the_character_while_weights_are_painted() {
     h.editor.stop_listening();
     h.settle();
     assert!(h.editor.live().is_none());
+    assert_eq!(of_live(&h), 0, "not while nothing is received");
     assert!(h.editor.document().session().live_pose.is_none());
     h.editor.adjust_motion(id);
     h.settle();
@@ -263,7 +269,7 @@ fn a_root_carries_the_character_from_where_it_stands() {
     for frame in 0..take.n_frames() {
         let mut pose = Pose::clone(document.rest_pose());
         let time = 10.0 + take.times[frame] + 1e-9;
-        live.apply(&samples, time, 0.1, skeleton, &mut pose);
+        live.apply(&samples, time, skeleton, &mut pose);
         let expected = offline.pose(frame);
         let found = pose.locals[hips];
         assert!(
@@ -289,7 +295,7 @@ fn a_root_carries_the_character_from_where_it_stands() {
     );
     // No samples come any more: it relaxes where it is.
     let mut pose = Pose::clone(document.rest_pose());
-    live.apply(&samples, 15.0, 0.1, skeleton, &mut pose);
+    live.apply(&samples, 15.0, skeleton, &mut pose);
     let last = offline.pose(take.n_frames() - 1);
     assert!(pose.locals[hips].translation.distance(last.hips) < 1e-6);
     let relaxed = offline.moved_joints().into_iter().filter(|&joint| {
@@ -338,7 +344,7 @@ fn what_is_shown_live_is_what_the_log_becomes() {
     for frame in 0..take.n_frames() {
         let time = start + take.times[frame] + 1e-9;
         let mut pose = Pose::clone(document.rest_pose());
-        live.apply(&source.samples, time, 0.1, skeleton, &mut pose);
+        live.apply(&source.samples, time, skeleton, &mut pose);
         let expected = offline.pose(frame);
         // The lost frames, and the return after them.
         if !(98..=140).contains(&frame) {
@@ -748,4 +754,88 @@ fn a_body_is_judged_when_it_comes_and_again_when_its_sender_starts_again() {
         "{:?}",
         offer(&h)
     );
+}
+
+/// A time and a blend value in one packet.
+fn face(time: f32, value: f32) -> Vec<u8> {
+    let message = |addr: &str, args| {
+        OscPacket::Message(OscMessage {
+            addr: addr.into(),
+            args,
+        })
+    };
+    let name = OscType::String("Joy".into());
+    let bundle = rosc::OscBundle {
+        timetag: (0, 1).into(),
+        content: vec![
+            message("/VMC/Ext/T", vec![OscType::Float(time)]),
+            message("/VMC/Ext/Blend/Val", vec![name, OscType::Float(value)]),
+            message("/VMC/Ext/Blend/Apply", Vec::new()),
+        ],
+    };
+    rosc::encoder::encode(&OscPacket::Bundle(bundle)).unwrap()
+}
+
+#[test]
+fn a_body_and_a_face_with_clocks_far_apart_move_the_character_together() {
+    let mut h = character();
+    h.editor.listen(LiveKind::Vmc, 0, false);
+    let address = h.editor.live().unwrap().address().unwrap();
+    let senders: Vec<UdpSocket> = (0..3)
+        .map(|_| {
+            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+            socket.connect(address).unwrap();
+            socket
+        })
+        .collect();
+    h.editor.record_live();
+    let rest = turned(&h);
+    let start = Instant::now();
+    let bones = BONES.map(|bone| {
+        let bent = if bone == "LeftLowerArm" { 1.0 } else { 0.0 };
+        (bone, DVec3::ZERO, DQuat::from_rotation_y(bent))
+    });
+    // Another body says the opposite: the bones are those of the one that was heard first.
+    let others = BONES.map(|bone| (bone, DVec3::ZERO, DQuat::from_rotation_y(-1.0)));
+    let mut n = 0;
+    while start.elapsed() < Duration::from_millis(1500) {
+        let secs = start.elapsed().as_secs_f32();
+        senders[0].send(&frame(5000.0 + secs, &bones)).unwrap();
+        senders[1].send(&face(3.0 + secs, secs)).unwrap();
+        senders[2].send(&frame(90.0 + secs, &others)).unwrap();
+        n += 3;
+        h.editor.poll(0.0);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    until(&mut h, "all packets", |h| received(h) == n);
+    let live = h.editor.live().unwrap();
+    assert_eq!((live.n_senders(), live.has_too_many_senders()), (3, false));
+    assert!(live.recorded_secs().unwrap() < 3.0);
+    assert!(live.counts().lost < n / 10, "{:?}", live.counts());
+    assert!((turned(&h) - rest).abs() > 0.5, "{}", turned(&h));
+    assert!(h.editor.stop_recording());
+    h.settle();
+    let item = h.editor.document().recordings()[&RecordingId(0)].clone();
+    let recording = item.content.as_ref().unwrap();
+    let length = recording.times.last().unwrap() - recording.times[0];
+    assert!((1.0..3.0).contains(&length), "{length}");
+    // The face is on the clock of the body: its value is the time, from its first packet on.
+    let joy = &recording.scalars[0];
+    assert_eq!(joy.name, "blend:happy");
+    let pairs = recording.times.iter().zip(&joy.values);
+    let off: Vec<f64> = pairs
+        .filter(|(_, v)| v.is_finite())
+        .map(|(t, v)| t - v)
+        .collect();
+    assert!(off.len() > 30);
+    let mean = off.iter().sum::<f64>() / off.len() as f64;
+    assert!(mean.abs() < 0.1, "{mean}");
+    let arm = recording
+        .rotations
+        .iter()
+        .find(|of| of.name == "LeftLowerArm");
+    let bent = arm.unwrap().values.iter().filter(|q| q.length() > 0.5);
+    for q in bent {
+        assert!(q.angle_between(DQuat::from_rotation_y(1.0)) < 1e-3, "{q}");
+    }
 }

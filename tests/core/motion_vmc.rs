@@ -177,3 +177,83 @@ fn random_bytes_are_no_packets() {
     assert_eq!(source.counts().received, 1_000_000);
     assert!(n_bytes < 1_000_000, "{n_bytes} bytes");
 }
+
+#[test]
+fn four_senders_are_heard_and_a_silent_one_gives_its_place() {
+    use std::net::SocketAddr;
+    let address = |port: u16| Some(SocketAddr::from(([127, 0, 0, 1], port)));
+    let mut source = VmcSource::default();
+    for i in 0..50_u16 {
+        for port in 1..=5 {
+            let arrival = 0.02 * f64::from(i) + 0.001 * f64::from(port);
+            // Clocks of their own, of which two are not even near.
+            let clock = 1000.0 * f32::from(port) + 0.02 * f32::from(i);
+            let found = source.receive_from(arrival, address(port), &time(clock));
+            let Some((place, found)) = found else {
+                assert_eq!(port, 5, "one too many");
+                continue;
+            };
+            assert_eq!(place, usize::from(port) - 1);
+            let expected = 1000.0 + 0.02 * f64::from(i);
+            assert!(
+                (found - expected).abs() < 5e-3,
+                "{port}: {found} {expected}"
+            );
+        }
+    }
+    assert_eq!(source.counts().others, 50);
+    assert_eq!(
+        (source.n_senders(), source.has_too_many_senders()),
+        (4, true)
+    );
+    let note = &source.recording().notes[0].text;
+    assert!(note.contains("50 packets of further senders"), "{note}");
+    // The first one is gone, and the others go on: its clock is still that of all.
+    for i in 0..200_u16 {
+        for port in 2..=5 {
+            let arrival = 1.0 + 0.02 * f64::from(i) + 0.001 * f64::from(port);
+            let clock = 1000.0 * f32::from(port) + 1.0 + 0.02 * f32::from(i);
+            if let Some((_, found)) = source.receive_from(arrival, address(port), &time(clock)) {
+                let expected = 1001.0 + 0.02 * f64::from(i);
+                assert!(
+                    (found - expected).abs() < 1e-2,
+                    "{port}: {found} {expected}"
+                );
+            } else {
+                assert!(port == 5 && arrival < 2.1, "{port} at {arrival}");
+            }
+        }
+    }
+    assert_eq!(
+        (source.n_senders(), source.has_too_many_senders()),
+        (4, false)
+    );
+}
+
+#[test]
+fn packets_without_times_that_arrive_together_are_one_frame() {
+    let bone = |name: &str| {
+        let numbers = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0].map(rosc::OscType::Float);
+        let name = rosc::OscType::String(name.into());
+        rosc::encoder::encode(&rosc::OscPacket::Message(rosc::OscMessage {
+            addr: "/VMC/Ext/Bone/Pos".into(),
+            args: std::iter::once(name).chain(numbers).collect(),
+        }))
+        .unwrap()
+    };
+    let mut source = VmcSource::default();
+    for i in 0..60_u16 {
+        for (k, name) in ["Hips", "Spine", "Head", "LeftHand"].iter().enumerate() {
+            let arrival = f64::from(i) / 60.0 + 0.0003 * k as f64;
+            source.receive(arrival, &bone(name));
+        }
+    }
+    let recording = source.recording();
+    assert_eq!(recording.times.len(), 60);
+    assert!(recording.rotations.iter().all(|of| of.n_valid() == 60));
+    // A sender that sends times only later goes on from there.
+    source.receive(1.0, &time(7000.0));
+    source.receive(1.0, &bone("Hips"));
+    let recording = source.recording();
+    assert_eq!((recording.times.len(), recording.times[60]), (61, 1.0));
+}

@@ -359,5 +359,5 @@ fn a_port_in_use_is_said_and_lines_turn_bones_by_name() {
     window.picture("live-network");
     window.click(Role::Button, "Stop");
     window.click(Role::CheckBox, "Only this computer");
-    assert!(!window.editor().live_settings().all_interfaces);
+    assert!(!window.editor().live_settings().access.all_interfaces);
 }

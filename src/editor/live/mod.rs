@@ -15,7 +15,7 @@ pub use received::{LiveCounts, LiveMotion};
 pub use settings::{LATENCIES, LiveKind, LiveSettings};
 
 use super::Editor;
-use crate::io::live::Listener;
+use crate::io::live::{Access, Listener};
 use crate::rig::Character;
 use crate::skeleton::Pose;
 use received::Calibrated;
@@ -79,24 +79,32 @@ impl Editor {
     /// Receives motion with the settings, until [`Editor::stop_listening`].
     pub fn start_listening(&mut self) {
         let settings = self.live.settings;
-        self.listen(settings.kind, settings.port(), settings.all_interfaces);
+        self.listen_to(settings.kind, settings.port(), settings.access);
     }
 
     /// Receives motion at a port (0: a free one) of this computer, or with `all_interfaces` of the network, until
     /// [`Editor::stop_listening`].
     pub fn listen(&mut self, kind: LiveKind, port: u16, all_interfaces: bool) {
+        let access = Access {
+            all_interfaces,
+            only: None,
+        };
+        self.listen_to(kind, port, access);
+    }
+
+    fn listen_to(&mut self, kind: LiveKind, port: u16, access: Access) {
         self.stop_listening();
         let wake = self.live.wake.clone();
         let wake = move || wake();
         let listener = match kind {
-            LiveKind::Vmc => Listener::udp(port, all_interfaces, wake),
-            LiveKind::JsonLines => Listener::tcp(port, all_interfaces, wake),
+            LiveKind::Vmc => Listener::udp(port, access, wake),
+            LiveKind::JsonLines => Listener::tcp(port, access, wake),
         };
         match listener {
             Ok(listener) => {
                 self.live.failure = None;
                 self.live.settings.is_shown = true;
-                self.live.motion = Some(LiveMotion::new(listener, kind, all_interfaces));
+                self.live.motion = Some(LiveMotion::new(listener, kind, access));
             }
             Err(why) => self.live.failure = Some(why.to_string()),
         }
@@ -114,6 +122,7 @@ impl Editor {
         }
         self.stop_recording();
         self.live.motion = None;
+        self.problems.set_of_live(Vec::new());
         self.show_live(None);
     }
 
@@ -129,8 +138,15 @@ impl Editor {
 
     /// Whether the next frame may differ without any event: values arrive, or lost ones fade.
     pub fn live_needs_frames(&self) -> bool {
-        let latency = self.live.settings.latency;
+        let latency = self.live_latency();
         self.live().is_some_and(|live| live.needs_frames(latency))
+    }
+
+    /// The delay before a frame is shown, seconds: that of the settings, or the sender's.
+    pub fn live_latency(&self) -> f64 {
+        let settings = &self.live.settings;
+        let auto = self.live().filter(|_| settings.is_auto);
+        auto.map_or(settings.latency, LiveMotion::auto_latency)
     }
 
     /// Hides live motion, because the artist asks for another pose. It is still received.
@@ -183,11 +199,17 @@ impl Editor {
 
     /// Reads the packets that have arrived, and shows the current pose. Returns whether there was something to do.
     pub(super) fn follow_live(&mut self) -> bool {
-        let latency = self.live.settings.latency;
+        let latency = self.live_latency();
         let Some(live) = &mut self.live.motion else {
             return false;
         };
         let came = live.take_packets(latency);
+        live.follow_latency();
+        let problem = live.problem();
+        self.problems.set_of_live(problem.into_iter().collect());
+        let Some(live) = &mut self.live.motion else {
+            return false;
+        };
         match live.end_calibration() {
             Some(Calibrated::Found) => {
                 self.notify("Calibrated. The T-pose you held is now the reference pose.");
@@ -205,7 +227,7 @@ impl Editor {
 
     fn follow_live_pose(&mut self) -> bool {
         let document = &self.document;
-        let settings = self.live.settings;
+        let (settings, latency) = (self.live.settings, self.live_latency());
         let Some(live) = &mut self.live.motion else {
             return false;
         };
@@ -216,7 +238,7 @@ impl Editor {
         let known = known.filter(|known| Arc::ptr_eq(known.skeleton(), document.skeleton()));
         let character = known.unwrap_or_else(|| Character::of(document));
         let mut pose = Pose::clone(document.rest_pose());
-        let moves = live.pose(&character, settings.latency, &mut pose);
+        let moves = live.pose(&character, latency, &mut pose);
         self.live.character = Some(character);
         self.show_live((moves && settings.is_shown).then_some(pose))
     }

@@ -1,7 +1,8 @@
 //! A sender of live motion: its packets, its clock, and its pose.
 
-use super::settings::LiveKind;
-use crate::io::live::{Listener, Packet};
+use super::settings::{LATENCIES, LATENCY, LiveKind};
+use crate::finding::Finding;
+use crate::io::live::{Access, Listener, Packet};
 use crate::motion::live::{
     Calibration, FAR_DEGREES, JsonSource, LiveClock, LiveMorphs, LivePose, LiveSamples, Origin,
 };
@@ -9,7 +10,7 @@ use crate::motion::retarget::MotionSettings;
 use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
 use crate::skeleton::{Pose, Skeleton};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,12 +26,10 @@ const FIRST_SECS: f64 = 0.5;
 const MAX_RECORDING_SECS: f64 = 1_800.0;
 /// The largest recording, bytes.
 const MAX_RECORDING_BYTES: usize = 1 << 30;
-/// Samples this many steps apart are still interpolated, and at least `MIN_GAP` seconds.
-const GAP_STEPS: f64 = 4.0;
-/// See `GAP_STEPS`.
-const MIN_GAP: f64 = 0.1;
 /// After this time without a packet a sender counts as silent, seconds.
 const SILENCE: f64 = 1.0;
+/// The latency of *Auto* changes by at most this a second, seconds.
+const AUTO_RATE: f64 = 0.05;
 /// Lost values have faded to the rest pose after this time and the latency, seconds.
 const FADED: f64 = 1.0;
 
@@ -47,6 +46,8 @@ pub struct LiveCounts {
     pub ignored: usize,
     /// Packets that were dropped because too many arrived.
     pub dropped: usize,
+    /// Packets of others than the chosen sender address, and of further senders while four are heard.
+    pub others: usize,
     /// Packets that arrived after the time at which they would have been shown.
     pub late: usize,
     /// Frames that are missing between others.
@@ -98,7 +99,7 @@ enum Taking {
 pub struct LiveMotion {
     listener: Listener,
     kind: LiveKind,
-    all_interfaces: bool,
+    access: Access,
     source: Source,
     clock: LiveClock,
     /// When the newest packet with a value arrived.
@@ -117,14 +118,18 @@ pub struct LiveMotion {
     offer: Offer,
     taking: Taking,
     why: Option<String>,
+    /// The fault of the first malformed packet or value.
+    malformed: Option<String>,
+    /// The latency of *Auto* and when it was set last, seconds.
+    auto: Option<(f64, f64)>,
 }
 
 impl LiveMotion {
-    pub(super) fn new(listener: Listener, kind: LiveKind, all_interfaces: bool) -> Self {
+    pub(super) fn new(listener: Listener, kind: LiveKind, access: Access) -> Self {
         Self {
             listener,
             kind,
-            all_interfaces,
+            access,
             source: match kind {
                 LiveKind::Vmc => Source::Vmc(Box::default()),
                 LiveKind::JsonLines => Source::Json(Box::default()),
@@ -141,6 +146,8 @@ impl LiveMotion {
             offer: Offer::Waits,
             taking: Taking::Off,
             why: None,
+            malformed: None,
+            auto: None,
         }
     }
 
@@ -156,12 +163,49 @@ impl LiveMotion {
 
     /// Whether other computers may send.
     pub fn hears_all(&self) -> bool {
-        self.all_interfaces
+        self.access.all_interfaces
+    }
+
+    /// The address of the only computer that is heard; `None` for any.
+    pub fn only(&self) -> Option<Ipv4Addr> {
+        self.access.only
+    }
+
+    /// The number of programs that send now.
+    pub fn n_senders(&self) -> usize {
+        match &self.source {
+            Source::Vmc(source) => source.n_senders(),
+            Source::Json(_) => 1,
+        }
+    }
+
+    /// Whether more programs send than are heard.
+    pub fn has_too_many_senders(&self) -> bool {
+        match &self.source {
+            Source::Vmc(source) => source.has_too_many_senders(),
+            Source::Json(_) => false,
+        }
     }
 
     /// The delay of packets beyond the median at the 95th percentile, seconds.
     pub fn jitter(&self) -> f64 {
         self.clock.jitter()
+    }
+
+    /// The latency at which nearly all packets are in time, seconds.
+    pub(super) fn auto_latency(&self) -> f64 {
+        self.auto.map_or(LATENCY, |(latency, _)| latency)
+    }
+
+    /// Moves the latency of *Auto* to what the sender needs, slowly, so that the motion neither jumps nor stands still.
+    pub(super) fn follow_latency(&mut self) {
+        let (now, Some(needed)) = (self.listener.now(), self.clock.steady_latency()) else {
+            return;
+        };
+        let needed = needed.clamp(*LATENCIES.start(), *LATENCIES.end());
+        let (latency, at) = self.auto.unwrap_or((needed, now));
+        let most = AUTO_RATE * (now - at).max(0.0);
+        self.auto = Some((latency + (needed - latency).clamp(-most, most), now));
     }
 
     /// Frames a second.
@@ -187,7 +231,7 @@ impl LiveMotion {
     /// Whether the pose may change without another packet: lost values fade.
     pub(super) fn needs_frames(&self, latency: f64) -> bool {
         let silence = self.silence();
-        silence.is_some_and(|silence| silence < latency + self.max_gap() + FADED)
+        silence.is_some_and(|silence| silence < latency + self.samples().longest_gap() + FADED)
     }
 
     /// Whether the sender reports that it tracks the body; true if it reports nothing.
@@ -242,6 +286,7 @@ impl LiveMotion {
     pub fn counts(&self) -> LiveCounts {
         let mut counts = LiveCounts {
             dropped: self.listener.n_dropped(),
+            others: self.listener.n_others(),
             late: self.clock.late(),
             lost: self.clock.lost(),
             ..LiveCounts::default()
@@ -251,6 +296,7 @@ impl LiveMotion {
                 let of = source.counts();
                 (counts.received, counts.malformed) = (of.received, of.malformed);
                 counts.ignored = of.ignored;
+                counts.others += of.others;
                 counts.last_malformed = of.last_malformed.map(str::to_owned);
             }
             Source::Json(source) => {
@@ -260,6 +306,19 @@ impl LiveMotion {
             }
         }
         counts
+    }
+
+    /// What is wrong with what arrives, as one problem that stays the same however many packets are malformed.
+    pub(super) fn problem(&mut self) -> Option<Finding> {
+        if self.malformed.is_none() {
+            let counts = self.counts();
+            self.malformed = counts.last_malformed;
+        }
+        let why = self.malformed.as_ref()?;
+        let text = format!(
+            "Malformed packets arrive and are left out; the first: {why}. Check the protocol and the port of the sender."
+        );
+        Some(Finding::warning("live motion", text))
     }
 
     /// The device that is recorded.
@@ -299,18 +358,14 @@ impl LiveMotion {
 
     fn receive(&mut self, packet: &Packet, latency: f64) {
         let time = match &mut self.source {
-            Source::Vmc(source) => {
-                let before = source.counts().messages;
-                source.receive(packet.arrival, &packet.bytes);
-                let is_new = source.counts().messages > before;
-                // Without times of the sender, the arrival is one.
-                let newest = source.newest().map_or(packet.arrival, |(time, _)| time);
-                is_new.then_some(newest)
+            Source::Vmc(source) => source.receive_from(packet.arrival, packet.from, &packet.bytes),
+            Source::Json(source) => {
+                let time = source.receive(packet.arrival, &packet.bytes);
+                time.map(|time| (0, time))
             }
-            Source::Json(source) => source.receive(packet.arrival, &packet.bytes),
         };
-        if let Some(time) = time {
-            self.clock.receive(packet.arrival, time, latency);
+        if let Some((sender, time)) = time {
+            self.clock.receive_of(sender, packet.arrival, time, latency);
             self.arrived = Some(packet.arrival);
             // A sender that starts again is judged from its new start on.
             let is_earlier = self.first.is_some_and(|first| time < first);
@@ -330,7 +385,8 @@ impl LiveMotion {
         };
         if let Taking::Since(since) = self.taking {
             return newest - since > MAX_RECORDING_SECS
-                || self.samples().heap_bytes() > MAX_RECORDING_BYTES;
+                || self.samples().heap_bytes() > MAX_RECORDING_BYTES
+                || self.samples().recording_bytes() > MAX_RECORDING_BYTES;
         }
         self.samples_mut().forget_before(newest - KEPT_SECS);
         false
@@ -430,11 +486,6 @@ impl LiveMotion {
         Some(Calibrated::Found)
     }
 
-    fn max_gap(&self) -> f64 {
-        let rate = self.clock.rate();
-        rate.map_or(MIN_GAP, |rate| (GAP_STEPS / rate).max(MIN_GAP))
-    }
-
     /// Writes the pose of now less `latency` seconds over a rest pose. Returns whether anything moves it.
     pub(super) fn pose(&mut self, character: &Character, latency: f64, pose: &mut Pose) -> bool {
         let skeleton = character.skeleton();
@@ -464,7 +515,6 @@ impl LiveMotion {
             self.why = why;
             self.made_for = Some((names, skeleton.clone()));
         }
-        let max_gap = self.max_gap();
         let time = self.clock.shown(self.listener.now(), latency);
         let (Some(live), Some(time)) = (&mut self.pose, time) else {
             return false;
@@ -473,8 +523,8 @@ impl LiveMotion {
             Source::Vmc(source) => &source.samples,
             Source::Json(source) => &source.samples,
         };
-        live.apply(samples, time, max_gap, skeleton, pose);
-        let is_morphed = self.morphs.apply(samples, time, max_gap, pose);
+        live.apply(samples, time, skeleton, pose);
+        let is_morphed = self.morphs.apply(samples, time, pose);
         live.moves() || is_morphed
     }
 }

@@ -1,11 +1,11 @@
 //! How live motion is received.
 
-use crate::io::live::{JSON_PORT, VMC_PORT};
+use crate::io::live::{Access, JSON_PORT, VMC_PORT};
 
 /// The range of the latency, seconds.
 pub const LATENCIES: std::ops::RangeInclusive<f64> = 0.02..=0.2;
 /// The default latency: one packet in fifty is late at 60 frames a second.
-const LATENCY: f64 = 0.06;
+pub(super) const LATENCY: f64 = 0.06;
 
 /// The protocol of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,10 +45,12 @@ pub struct LiveSettings {
     pub kind: LiveKind,
     /// The port of VMC, and that of JSON lines; 0 is any free one.
     pub ports: [u16; 2],
-    /// Whether other computers of the network may send.
-    pub all_interfaces: bool,
+    /// Who may send.
+    pub access: Access,
     /// The delay before a frame is shown, seconds.
     pub latency: f64,
+    /// Whether the latency is that of the sender instead.
+    pub is_auto: bool,
     /// Whether the character shows live motion.
     pub is_shown: bool,
 }
@@ -58,8 +60,9 @@ impl Default for LiveSettings {
         Self {
             kind: LiveKind::default(),
             ports: [VMC_PORT, JSON_PORT],
-            all_interfaces: false,
+            access: Access::default(),
             latency: LATENCY,
+            is_auto: false,
             is_shown: true,
         }
     }
@@ -102,8 +105,8 @@ mod tests {
         let before = LiveSettings::default();
         let mut settings = before;
         assert_eq!(
-            (settings.port(), settings.all_interfaces),
-            (VMC_PORT, false)
+            (settings.port(), settings.access),
+            (VMC_PORT, Access::default())
         );
         settings.kind = LiveKind::JsonLines;
         settings.set_port(4000);

@@ -4,7 +4,7 @@ use super::PATIENCE;
 use super::queue::Queue;
 use crate::motion::table::MAX_LINE_BYTES;
 use std::io::{ErrorKind, Read};
-use std::net::{TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,16 +19,25 @@ const CHUNK: usize = 16 << 10;
 pub(super) struct Connections;
 
 impl Connections {
-    /// Accepts senders and reads their lines until `ends`. Nothing is sent to them.
-    pub(super) fn serve(socket: &TcpListener, queue: &Queue, ends: &AtomicBool) {
+    /// Accepts senders, or only those of one address, and reads their lines until `ends`. Nothing is sent to them.
+    pub(super) fn serve(
+        socket: &TcpListener,
+        only: Option<IpAddr>,
+        queue: &Queue,
+        ends: &AtomicBool,
+    ) {
         let n_open = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             while !ends.load(Ordering::Relaxed) {
-                let Ok((stream, _)) = socket.accept() else {
+                let Ok((stream, address)) = socket.accept() else {
                     // Nobody wants to connect, or somebody gave up.
                     std::thread::sleep(PATIENCE);
                     continue;
                 };
+                if only.is_some_and(|only| only != address.ip()) {
+                    queue.refuse();
+                    continue;
+                }
                 // One too many is closed at once.
                 if n_open.load(Ordering::Relaxed) >= MAX_CONNECTIONS || !is_ready(&stream) {
                     continue;
@@ -37,7 +46,7 @@ impl Connections {
                 let n_open = &n_open;
                 let serve = move || {
                     let mut stream = stream;
-                    let _ = read_lines(&mut stream, queue, ends, Some(MAX_SILENCE));
+                    let _ = read_lines(&mut stream, queue, ends, Some(address));
                     n_open.fetch_sub(1, Ordering::Relaxed);
                 };
                 let thread = std::thread::Builder::new().name("Live lines".into());
@@ -54,19 +63,23 @@ fn is_ready(stream: &TcpStream) -> bool {
     stream.set_nonblocking(false).is_ok() && stream.set_read_timeout(Some(PATIENCE)).is_ok()
 }
 
-/// Reads lines without their ends until the reader ends, `ends` is set, or no line ended within `silence`. A line that is too
-/// long is cut one byte after the limit.
+/// Reads lines without their ends until the reader ends, `ends` is set, or no line of a sender (`from`) ended within 10 s. A line
+/// that is too long is cut one byte after the limit. Without a sender no line is lost: the reader waits until there is room.
 pub(super) fn read_lines(
     reader: &mut impl Read,
     queue: &Queue,
     ends: &AtomicBool,
-    silence: Option<Duration>,
+    from: Option<SocketAddr>,
 ) -> std::io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     let mut line: Vec<u8> = Vec::new();
     let mut last_end = Instant::now();
+    let push = |line: &[u8]| match from {
+        Some(_) => queue.push(line, from),
+        None => queue.push_waiting(line, PATIENCE, ends),
+    };
     while !ends.load(Ordering::Relaxed) {
-        if silence.is_some_and(|silence| last_end.elapsed() > silence) {
+        if from.is_some() && last_end.elapsed() > MAX_SILENCE {
             return Ok(());
         }
         let n_bytes = match reader.read(&mut chunk) {
@@ -77,7 +90,7 @@ pub(super) fn read_lines(
         if n_bytes == 0 {
             // A last line may have no end.
             if !line.is_empty() {
-                queue.push(&line);
+                push(&line);
             }
             return Ok(());
         }
@@ -91,7 +104,7 @@ pub(super) fn read_lines(
             if line.last() == Some(&b'\r') {
                 line.pop();
             }
-            queue.push(&line);
+            push(&line);
             line.clear();
             last_end = Instant::now();
         }

@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, bounded};
 use lines::{Connections, read_lines};
 use queue::{QUEUE, Queue};
 use std::io::{ErrorKind, Read};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -28,6 +28,31 @@ pub const VMC_PORT: u16 = 39539;
 pub const JSON_PORT: u16 = 39541;
 /// How often a thread checks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Who may send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Whether other computers of the network may send.
+    pub all_interfaces: bool,
+    /// The address of the only computer that is heard; `None` for any.
+    pub only: Option<Ipv4Addr>,
+}
+
+impl Access {
+    /// An error where the computer that is to be heard cannot reach this one.
+    fn check(self) -> Result<(), LiveError> {
+        match self.only {
+            Some(only) if !self.all_interfaces && !only.is_loopback() => {
+                Err(LiveError::Unreachable(only))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn ip(self) -> Option<IpAddr> {
+        self.only.map(IpAddr::V4)
+    }
+}
 
 /// Why listening fails.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +68,11 @@ pub enum LiveError {
         /// Why.
         source: std::io::Error,
     },
+    /// Only this computer is heard, and the sender is another.
+    #[error(
+        "Only this computer is heard, so nothing of {0} would arrive. Listen on all network interfaces, or choose another sender address."
+    )]
+    Unreachable(Ipv4Addr),
 }
 
 /// Receives packets on a thread until it is dropped.
@@ -58,32 +88,37 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens for UDP packets at a port (0: a free one) of this computer, or with `all_interfaces` of the network. `wake` is
-    /// called from the thread when one came.
+    /// Listens for UDP packets at a port (0: a free one) from those who may send. `wake` is called from the thread when one came.
     pub fn udp(
         port: u16,
-        all_interfaces: bool,
+        access: Access,
         wake: impl Fn() + Send + Sync + 'static,
     ) -> Result<Self, LiveError> {
+        access.check()?;
         let fault = |source| LiveError::of(port, source);
-        let socket = UdpSocket::bind((host(all_interfaces), port)).map_err(fault)?;
+        let socket = UdpSocket::bind((host(access), port)).map_err(fault)?;
         socket.set_read_timeout(Some(PATIENCE)).map_err(fault)?;
         let address = socket.local_addr().map_err(fault)?;
-        let run = move |queue: &Queue, ends: &AtomicBool| receive(&socket, queue, ends);
+        let only = access.ip();
+        let run = move |queue: &Queue, ends: &AtomicBool| receive(&socket, only, queue, ends);
         Self::spawn(Some(address), wake, run).map_err(fault)
     }
 
     /// Listens for lines over TCP, of at most four senders.
     pub fn tcp(
         port: u16,
-        all_interfaces: bool,
+        access: Access,
         wake: impl Fn() + Send + Sync + 'static,
     ) -> Result<Self, LiveError> {
+        access.check()?;
         let fault = |source| LiveError::of(port, source);
-        let socket = TcpListener::bind((host(all_interfaces), port)).map_err(fault)?;
+        let socket = TcpListener::bind((host(access), port)).map_err(fault)?;
         socket.set_nonblocking(true).map_err(fault)?;
         let address = socket.local_addr().map_err(fault)?;
-        let run = move |queue: &Queue, ends: &AtomicBool| Connections::serve(&socket, queue, ends);
+        let only = access.ip();
+        let run = move |queue: &Queue, ends: &AtomicBool| {
+            Connections::serve(&socket, only, queue, ends);
+        };
         Self::spawn(Some(address), wake, run).map_err(fault)
     }
 
@@ -141,6 +176,11 @@ impl Listener {
         self.queue.n_dropped()
     }
 
+    /// The number of packets and connections that were refused because another sender is to be heard.
+    pub fn n_others(&self) -> usize {
+        self.queue.n_others()
+    }
+
     /// Whether the reader has ended and all its lines were taken.
     pub fn has_ended(&self) -> bool {
         self.queue.has_ended() && self.packets.is_empty()
@@ -162,8 +202,8 @@ impl Drop for Listener {
     }
 }
 
-fn host(all_interfaces: bool) -> Ipv4Addr {
-    if all_interfaces {
+fn host(access: Access) -> Ipv4Addr {
+    if access.all_interfaces {
         Ipv4Addr::UNSPECIFIED
     } else {
         Ipv4Addr::LOCALHOST
@@ -179,13 +219,18 @@ impl LiveError {
     }
 }
 
-fn receive(socket: &UdpSocket, queue: &Queue, ends: &AtomicBool) {
+fn receive(socket: &UdpSocket, only: Option<IpAddr>, queue: &Queue, ends: &AtomicBool) {
     // One byte more: a packet that fills it is too long, and counted as malformed by who takes it.
     let mut buffer = vec![0; MAX_PACKET_BYTES + 1];
     while !ends.load(Ordering::Relaxed) {
         // Else nothing came, or what was sent elsewhere did not arrive there.
-        if let Ok(n_bytes) = socket.recv(&mut buffer) {
-            queue.push(&buffer[..n_bytes]);
+        let Ok((n_bytes, from)) = socket.recv_from(&mut buffer) else {
+            continue;
+        };
+        if only.is_some_and(|only| only != from.ip()) {
+            queue.refuse();
+        } else {
+            queue.push(&buffer[..n_bytes], Some(from));
         }
     }
 }
@@ -202,7 +247,7 @@ mod tests {
 
     #[test]
     fn packets_arrive_in_order_with_their_times() {
-        let listener = Listener::udp(0, false, || {}).unwrap();
+        let listener = Listener::udp(0, Access::default(), || {}).unwrap();
         assert!(listener.address().unwrap().ip().is_loopback());
         let socket = sender(&listener);
         for i in 0..3_u8 {
@@ -217,13 +262,15 @@ mod tests {
 
     #[test]
     fn a_taken_port_is_named() {
-        let listener = Listener::udp(0, false, || {}).unwrap();
+        let listener = Listener::udp(0, Access::default(), || {}).unwrap();
         let port = listener.address().unwrap().port();
-        let why = Listener::udp(port, false, || {}).unwrap_err().to_string();
+        let why = Listener::udp(port, Access::default(), || {})
+            .unwrap_err()
+            .to_string();
         assert!(why.contains(&format!("Port {port} is in use")), "{why}");
         drop(listener);
         assert!(
-            Listener::udp(port, false, || {}).is_ok(),
+            Listener::udp(port, Access::default(), || {}).is_ok(),
             "dropped listeners give it back"
         );
     }
@@ -232,7 +279,7 @@ mod tests {
     fn lines_of_four_senders_arrive_and_a_fifth_is_not_heard() {
         use std::io::Write;
         use std::net::TcpStream;
-        let listener = Listener::tcp(0, false, || {}).unwrap();
+        let listener = Listener::tcp(0, Access::default(), || {}).unwrap();
         let address = listener.address().unwrap();
         let next = || listener.next_within(Duration::from_secs(10)).unwrap().bytes;
         let mut senders: Vec<TcpStream> = Vec::new();
@@ -269,6 +316,64 @@ mod tests {
             }
         }
         assert_eq!(again.as_deref(), Some(&b"again"[..]), "a place became free");
+    }
+
+    #[test]
+    fn only_the_chosen_sender_is_heard() {
+        let access = |all_interfaces, last| Access {
+            all_interfaces,
+            only: Some(Ipv4Addr::new(127, 0, 0, last)),
+        };
+        let listener = Listener::udp(0, access(false, 2), || {}).unwrap();
+        let other = sender(&listener);
+        let chosen = UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0));
+        // Some systems have one loopback address only.
+        let Ok(chosen) = chosen else {
+            return;
+        };
+        other.send(&[1]).unwrap();
+        chosen.send_to(&[2], listener.address().unwrap()).unwrap();
+        let packet = listener.next_within(Duration::from_secs(10)).unwrap();
+        assert_eq!((&packet.bytes[..], listener.n_others()), (&[2][..], 1));
+        assert_eq!(packet.from, Some(chosen.local_addr().unwrap()));
+        let far = Access {
+            only: Some(Ipv4Addr::new(192, 168, 1, 20)),
+            ..Access::default()
+        };
+        let why = Listener::tcp(0, far, || {}).unwrap_err().to_string();
+        assert!(
+            why.contains("nothing of 192.168.1.20 would arrive"),
+            "{why}"
+        );
+        let lines = Listener::tcp(0, access(false, 3), || {}).unwrap();
+        let _refused = std::net::TcpStream::connect(lines.address().unwrap()).unwrap();
+        for _ in 0..1000 {
+            if lines.n_others() == 1 {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("a connection of another is refused");
+    }
+
+    #[test]
+    fn a_reader_waits_for_room_and_loses_nothing() {
+        let n = 20_000;
+        let text: String = (0..n).map(|i| format!("{i}\n")).collect();
+        let listener = Listener::of_reader(std::io::Cursor::new(text), || {}).unwrap();
+        // Long enough for the queue to fill.
+        std::thread::sleep(Duration::from_millis(100));
+        let mut next = 0;
+        while !listener.has_ended() {
+            if let Some(packet) = listener.next_within(Duration::from_millis(20)) {
+                assert_eq!(packet.bytes, next.to_string().as_bytes());
+                next += 1;
+            }
+        }
+        assert_eq!((next, listener.n_dropped()), (n, 0));
+        // One that nobody takes ends with the listener.
+        let endless = Listener::of_reader(std::io::repeat(b'\n'), || {}).unwrap();
+        drop(endless);
     }
 
     #[test]

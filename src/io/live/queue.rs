@@ -1,9 +1,10 @@
 //! A queue of packets, bounded in number and rate.
 
-use crossbeam_channel::{Receiver, Sender, TrySendError};
+use crossbeam_channel::{Receiver, SendTimeoutError, Sender, TrySendError};
+use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The queue of packets.
 pub(super) const QUEUE: usize = 1024;
@@ -17,6 +18,8 @@ pub struct Packet {
     pub arrival: f64,
     /// Its content.
     pub bytes: Vec<u8>,
+    /// The sender; `None` for a reader.
+    pub from: Option<SocketAddr>,
 }
 
 /// The threads' end of the queue.
@@ -26,6 +29,8 @@ pub(super) struct Queue {
     /// To drop the oldest packet where it is full.
     oldest: Receiver<Packet>,
     n_dropped: AtomicUsize,
+    /// Packets and connections of others than the one that is heard.
+    n_others: AtomicUsize,
     has_ended: AtomicBool,
     /// The current second, and the number of packets in it.
     rate: Mutex<(u64, usize)>,
@@ -51,6 +56,7 @@ impl Queue {
             send,
             oldest,
             n_dropped: AtomicUsize::new(0),
+            n_others: AtomicUsize::new(0),
             has_ended: AtomicBool::new(false),
             rate: Mutex::new((0, 0)),
             wake,
@@ -65,6 +71,15 @@ impl Queue {
         self.n_dropped.load(Ordering::Relaxed)
     }
 
+    pub(super) fn n_others(&self) -> usize {
+        self.n_others.load(Ordering::Relaxed)
+    }
+
+    /// Counts a packet or connection of another than the one that is heard.
+    pub(super) fn refuse(&self) {
+        self.n_others.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Marks the end of the packets.
     pub(super) fn end(&self) {
         self.has_ended.store(true, Ordering::Release);
@@ -76,7 +91,7 @@ impl Queue {
     }
 
     /// Adds a packet that arrives now, unless this second is full; drops the oldest packet where there is no room.
-    pub(super) fn push(&self, bytes: &[u8]) {
+    pub(super) fn push(&self, bytes: &[u8], from: Option<SocketAddr>) {
         let arrival = self.start.elapsed();
         let is_too_much = self.rate.lock().is_ok_and(|mut rate| {
             if rate.0 != arrival.as_secs() {
@@ -92,7 +107,24 @@ impl Queue {
         self.put(Packet {
             arrival: arrival.as_secs_f64(),
             bytes: bytes.to_vec(),
+            from,
         });
+        (self.wake)();
+    }
+
+    /// Adds a packet as soon as there is room, unless `ends` is set before: of a reader, which waits meanwhile, none is dropped.
+    pub(super) fn push_waiting(&self, bytes: &[u8], patience: Duration, ends: &AtomicBool) {
+        let mut packet = Packet {
+            arrival: self.start.elapsed().as_secs_f64(),
+            bytes: bytes.to_vec(),
+            from: None,
+        };
+        while let Err(SendTimeoutError::Timeout(again)) = self.send.send_timeout(packet, patience) {
+            if ends.load(Ordering::Relaxed) {
+                return;
+            }
+            packet = again;
+        }
         (self.wake)();
     }
 
@@ -120,6 +152,7 @@ mod tests {
             queue.put(Packet {
                 arrival: i as f64,
                 bytes: Vec::new(),
+                from: None,
             });
         }
         assert_eq!(queue.n_dropped(), 10);
@@ -131,7 +164,7 @@ mod tests {
         let (send, packets) = bounded(QUEUE);
         let queue = Queue::new(send, packets.clone(), Box::new(|| {}));
         for _ in 0..20_000 {
-            queue.push(b"x");
+            queue.push(b"x", None);
         }
         assert_eq!(packets.len(), QUEUE);
         assert_eq!(queue.n_dropped(), 20_000 - QUEUE);

@@ -10,7 +10,7 @@ use crate::io::motion_item::read_item;
 use crate::motion::MotionSource;
 use crate::motion::align::ClockMap;
 use crate::motion::retarget::BodyMotion;
-use crate::motion::table::{parse_json_lines, write_json_lines};
+use crate::motion::table::{parse_kept_json_lines, write_json_lines};
 use crate::motion::vmc::take_of_body;
 use crate::sample::recording;
 use crate::task::Task;
@@ -73,7 +73,7 @@ fn kept(block: &KeptBlock, task: &Task) -> Result<Recording, String> {
     }
     let bytes = block::from_text(&block.data, block.n_bytes)?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
-    parse_json_lines(&text, task).map_err(|why| why.to_string())
+    parse_kept_json_lines(&text, task).map_err(|why| why.to_string())
 }
 
 /// What the path of a recording begins with that ships with a sample, in a project without a folder: Sinew has its content.

@@ -1,6 +1,6 @@
 //! The sender's clock mapped to ours, and which samples are late.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The window of the running minimum of delays, seconds.
 const WINDOW: f64 = 2.0;
@@ -13,39 +13,21 @@ const MAX_STEPS: usize = 64;
 /// A step of more than this many median steps has lost frames.
 const LOST: f64 = 1.5;
 
-/// The map from a sender's time to ours, and its jitter.
-///
-/// The offset b of the sender's times follows the running minimum of arrival - time over 2 s: downwards at once, upwards by at
-/// most 1 ms a second, as a delay can only be too long.
+/// The running minimum over 2 s of how much later packets arrive than their times say: downwards at once, upwards by at most
+/// 1 ms a second, as a delay can only be too long.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LiveClock {
-    /// Arrival and arrival - time of the frames of the last seconds.
+pub(crate) struct Delays {
+    /// Arrival and arrival - time of the packets of the last seconds.
     recent: VecDeque<(f64, f64)>,
     offset: Option<f64>,
     /// When the offset was set last.
     at: f64,
-    steps: VecDeque<f64>,
-    newest: Option<f64>,
-    lost: usize,
-    late: usize,
 }
 
-impl LiveClock {
-    /// Adds the time of a frame and its time of arrival, seconds; a frame in several packets counts once for each. `latency`: the
-    /// delay before a frame is shown, seconds.
-    pub fn receive(&mut self, arrival: f64, time: f64, latency: f64) {
+impl Delays {
+    /// Adds a packet. Returns the offset: what is added to its times to give the arrival of those that were fastest, seconds.
+    pub(crate) fn add(&mut self, arrival: f64, time: f64) -> f64 {
         let delay = arrival - time;
-        if !delay.is_finite() {
-            return;
-        }
-        // A jump of a second is another clock.
-        if self.newest.is_some_and(|newest| time < newest - 1.0) {
-            *self = Self {
-                lost: self.lost,
-                late: self.late,
-                ..Self::default()
-            };
-        }
         self.recent.push_back((arrival, delay));
         while self.recent.len() > MAX_DELAYS
             || self
@@ -66,31 +48,103 @@ impl LiveClock {
         };
         self.offset = Some(offset);
         self.at = arrival;
+        offset
+    }
+
+    /// The delay that a share of the packets of the last seconds does not exceed, seconds; 0 without one.
+    fn quantile(&self, share: f64) -> f64 {
+        let mut delays: Vec<f64> = self.recent.iter().map(|(_, delay)| *delay).collect();
+        delays.sort_by(f64::total_cmp);
+        let last = delays.len().saturating_sub(1) as f64;
+        let at = (share * last).round() as usize;
+        delays.get(at).copied().unwrap_or(0.0)
+    }
+}
+
+/// The steps between the times of one sender.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Steps {
+    recent: VecDeque<f64>,
+    newest: Option<f64>,
+}
+
+impl Steps {
+    /// Adds a time. Returns how many frames are missing before it.
+    fn add(&mut self, time: f64) -> usize {
+        let Some(newest) = self.newest else {
+            self.newest = Some(time);
+            return 0;
+        };
+        if time <= newest {
+            return 0;
+        }
+        let step = time - newest;
+        let median = self.median();
+        let missing = median.filter(|median| step > LOST * median);
+        let missing = missing.map_or(0, |median| {
+            ((step / median).round() as usize).saturating_sub(1)
+        });
+        self.recent.push_back(step);
+        if self.recent.len() > MAX_STEPS {
+            self.recent.pop_front();
+        }
+        self.newest = Some(time);
+        missing
+    }
+
+    fn median(&self) -> Option<f64> {
+        let mut steps: Vec<f64> = self.recent.iter().copied().collect();
+        steps.sort_by(f64::total_cmp);
+        steps.get(steps.len() / 2).copied()
+    }
+}
+
+/// The map from a sender's time to ours, and its jitter.
+///
+/// The offset b of the sender's times follows the running minimum of arrival - time over 2 s: downwards at once, upwards by at
+/// most 1 ms a second, as a delay can only be too long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveClock {
+    delays: Delays,
+    /// By sender.
+    steps: BTreeMap<usize, Steps>,
+    newest: Option<f64>,
+    lost: usize,
+    late: usize,
+}
+
+impl LiveClock {
+    /// Adds the time of a frame and its time of arrival, seconds; a frame in several packets counts once for each. `latency`: the
+    /// delay before a frame is shown, seconds.
+    pub fn receive(&mut self, arrival: f64, time: f64, latency: f64) {
+        self.receive_of(0, arrival, time, latency);
+    }
+
+    /// The same of one of several senders whose times are on one clock: each has its own steps.
+    pub fn receive_of(&mut self, sender: usize, arrival: f64, time: f64, latency: f64) {
+        if !(arrival - time).is_finite() {
+            return;
+        }
+        // A jump of a second is another clock.
+        if self.newest.is_some_and(|newest| time < newest - 1.0) {
+            *self = Self {
+                lost: self.lost,
+                late: self.late,
+                ..Self::default()
+            };
+        }
+        let offset = self.delays.add(arrival, time);
         if time + offset < arrival - latency {
             self.late += 1;
         }
-        match self.newest {
-            Some(newest) if time > newest => {
-                let step = time - newest;
-                let median = self.median_step();
-                if let Some(median) = median.filter(|median| step > LOST * median) {
-                    let steps = (step / median).round() as usize;
-                    self.lost = self.lost.saturating_add(steps.saturating_sub(1));
-                }
-                self.steps.push_back(step);
-                if self.steps.len() > MAX_STEPS {
-                    self.steps.pop_front();
-                }
-                self.newest = Some(time);
-            }
-            None => self.newest = Some(time),
-            Some(_) => {}
-        }
+        let lost = self.steps.entry(sender).or_default().add(time);
+        self.lost = self.lost.saturating_add(lost);
+        self.newest = Some(self.newest.map_or(time, |newest| newest.max(time)));
     }
 
     /// The sender's time that is shown `latency` after it, now; `None` before the first frame.
     pub fn shown(&self, now: f64, latency: f64) -> Option<f64> {
-        Some(now - latency - self.offset?)
+        Some(now - latency - self.delays.offset?)
     }
 
     /// The newest time of the sender.
@@ -110,27 +164,24 @@ impl LiveClock {
 
     /// How much longer than the median a packet may take: the 95th percentile of the delays over the median, seconds.
     pub fn jitter(&self) -> f64 {
-        let mut delays: Vec<f64> = self.recent.iter().map(|(_, delay)| *delay).collect();
-        delays.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let last = delays.len().saturating_sub(1) as f64;
-            delays
-                .get((share * last).round() as usize)
-                .copied()
-                .unwrap_or(0.0)
-        };
-        at(0.95) - at(0.5)
+        self.delays.quantile(0.95) - self.delays.quantile(0.5)
     }
 
-    /// Frames a second.
+    /// The latency at which 95 % of the packets are in time and have a next one to interpolate to: the 95th percentile of the
+    /// delays over the offset, and one step, seconds; `None` before the second frame.
+    pub fn steady_latency(&self) -> Option<f64> {
+        let step = self.median_step()?;
+        Some((self.delays.quantile(0.95) - self.delays.offset?).max(0.0) + step)
+    }
+
+    /// Frames a second, of the fastest sender.
     pub fn rate(&self) -> Option<f64> {
         Some(1.0 / self.median_step()?)
     }
 
     fn median_step(&self) -> Option<f64> {
-        let mut steps: Vec<f64> = self.steps.iter().copied().collect();
-        steps.sort_by(f64::total_cmp);
-        steps.get(steps.len() / 2).copied()
+        let steps = self.steps.values().filter_map(Steps::median);
+        steps.min_by(f64::total_cmp)
     }
 }
 
@@ -157,6 +208,8 @@ mod tests {
         assert_eq!((clock.late(), clock.lost()), (1, 0));
         assert!((clock.rate().unwrap() - 60.0).abs() < 1e-6);
         assert!((clock.jitter() - 0.015).abs() < 1e-9, "{}", clock.jitter());
+        let steady = clock.steady_latency().unwrap();
+        assert!((steady - 0.015 - 1.0 / 60.0).abs() < 2e-3, "{steady}");
         // Three frames are lost; then the sender begins anew.
         clock.receive(2.05 + 7.005, 123.0 / 60.0, 0.06);
         assert_eq!(clock.lost(), 3);

@@ -14,6 +14,7 @@ mod pose;
 mod samples;
 mod start_pose;
 
+pub(in crate::motion) use clock::Delays;
 pub use clock::LiveClock;
 pub use json::{JsonCounts, JsonSource};
 pub use morphs::LiveMorphs;

@@ -1,6 +1,6 @@
 //! The pose of a character under live motion.
 
-use super::samples::LiveSamples;
+use super::samples::{LiveSamples, max_gap};
 use crate::math::transform::normalize_or_identity;
 use crate::motion::fade::{Fade, Guard};
 use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions, RootMotion};
@@ -272,13 +272,12 @@ impl LivePose {
         self.body.is_some() || !self.joints.is_empty()
     }
 
-    /// Writes the motion at a time of the sender, seconds, over a rest pose. Samples farther apart than `max_gap` seconds are not
-    /// interpolated.
+    /// Writes the motion at a time of the sender, seconds, over a rest pose. Samples farther apart than four steps of their
+    /// channel are not interpolated.
     pub fn apply(
         &mut self,
         samples: &LiveSamples,
         time: f64,
-        max_gap: f64,
         skeleton: &Skeleton,
         pose: &mut Pose,
     ) {
@@ -286,20 +285,20 @@ impl LivePose {
         if let Some(live) = &mut self.body {
             let shown = (0..live.body.bones.len()).map(|bone| {
                 let name = live.body.name(bone);
-                let local = sample(samples.rotation(name), time, max_gap);
+                let local = found(samples.rotation(name), time);
                 let local = local.map(|q| calibration.turned(name, q));
                 live.guards[bone].next(time, local).value
             });
             let locals: Vec<DQuat> = shown.collect();
             // Without its travel the body is where it stood.
             let rest = live.body.offsets[0];
-            let hips = sample(samples.position("Hips"), time, max_gap).map(|p| p - rest);
+            let hips = found(samples.position("Hips"), time).map(|p| p - rest);
             let hips = rest + live.hips.next(time, hips).value;
             let (mut rotations, mut places) = live.body.world(|bone| locals[bone], Some(hips));
             let root = live.root.next(
                 time,
-                sample(samples.rotation(ROOT), time, max_gap),
-                sample(samples.position(ROOT), time, max_gap),
+                found(samples.rotation(ROOT), time),
+                found(samples.position(ROOT), time),
             );
             root.carry(&mut rotations, &mut places);
             live.retarget.set_frame(0, &rotations, &places);
@@ -325,7 +324,7 @@ impl LivePose {
                 .map_or(DQuat::IDENTITY, |p| world[p]);
             if let Some(live) = self.joints.iter_mut().find(|live| live.slot == j) {
                 let rest = joint.rest.rotation;
-                let turned = sample(samples.rotation(&live.name), time, max_gap);
+                let turned = found(samples.rotation(&live.name), time);
                 let local = turned.map(|q| {
                     if live.is_world {
                         above.conjugate() * q
@@ -366,6 +365,11 @@ fn retarget(
     };
     let made = Retarget::new(&take, &ours, skeleton, target, &theirs, &options);
     Ok(made.map_err(|why| why.to_string())?.into_owned())
+}
+
+/// As [`sample`], with the gap limit of the channel.
+fn found<V: Signal>(samples: &[(f64, V)], time: f64) -> Option<V> {
+    sample(samples, time, max_gap(samples))
 }
 
 /// The value at a time of samples in any order: interpolated between two that are at most `max_gap` apart, or the newest one for

@@ -12,6 +12,15 @@ const MAX_KEPT: usize = 10_000;
 /// The largest number of marked moments.
 const MAX_EVENTS: usize = 4096;
 
+/// Samples this many median steps of their channel apart are still interpolated, and at least `MIN_GAP` seconds.
+const GAP_STEPS: f64 = 4.0;
+/// See `GAP_STEPS`.
+const MIN_GAP: f64 = 0.1;
+/// The newest samples of a channel that give its step.
+const GAP_SAMPLES: usize = 9;
+/// The fewest steps that have a median.
+const MIN_STEPS: usize = 3;
+
 /// Values of one kind by channel, each with the sender's time, in order of arrival.
 type Channels<V> = BTreeMap<String, Vec<(f64, V)>>;
 
@@ -25,6 +34,10 @@ pub struct LiveSamples {
     /// The rotations that are those of joints in the world.
     world: BTreeSet<String>,
     events: Vec<Event>,
+    /// The bytes of the words.
+    word_bytes: usize,
+    /// The time of the newest sample, and how often that was another since samples were last handed over or forgotten.
+    stamps: (Option<f64>, usize),
     /// Whether a channel was refused because there are too many.
     has_too_many: bool,
 }
@@ -32,6 +45,7 @@ pub struct LiveSamples {
 impl LiveSamples {
     /// Adds the rotation of a joint in its parent, unit.
     pub fn push_rotation(&mut self, name: &str, time: f64, value: DQuat) {
+        self.stamp(time);
         let is_full = self.is_full();
         self.has_too_many |= !push(&mut self.rotations, name, is_full, time, value);
     }
@@ -46,20 +60,37 @@ impl LiveSamples {
 
     /// Adds a position, metres.
     pub fn push_position(&mut self, name: &str, time: f64, value: DVec3) {
+        self.stamp(time);
         let is_full = self.is_full();
         self.has_too_many |= !push(&mut self.positions, name, is_full, time, value);
     }
 
     /// Adds a number.
     pub fn push_scalar(&mut self, name: &str, time: f64, value: f64) {
+        self.stamp(time);
         let is_full = self.is_full();
         self.has_too_many |= !push(&mut self.scalars, name, is_full, time, value);
     }
 
     /// Adds a word.
     pub fn push_label(&mut self, name: &str, time: f64, value: String) {
+        self.stamp(time);
         let is_full = self.is_full();
-        self.has_too_many |= !push(&mut self.labels, name, is_full, time, value);
+        let last = self.labels.get(name).and_then(|said| said.last());
+        let replaced = last.filter(|last| last.0 == time);
+        let replaced = replaced.map_or(0, |(_, word)| word.len());
+        let n_bytes = value.len();
+        let has_room = push(&mut self.labels, name, is_full, time, value);
+        if has_room {
+            self.word_bytes = (self.word_bytes + n_bytes).saturating_sub(replaced);
+        }
+        self.has_too_many |= !has_room;
+    }
+
+    fn stamp(&mut self, time: f64) {
+        if self.stamps.0 != Some(time) {
+            self.stamps = (Some(time), self.stamps.1 + 1);
+        }
     }
 
     /// Adds a marked moment.
@@ -123,6 +154,20 @@ impl LiveSamples {
         forget(&mut self.scalars, time);
         forget(&mut self.labels, time);
         self.events.retain(|event| event.time >= time);
+        self.count_anew();
+    }
+
+    /// Counts the words and the times that are kept.
+    fn count_anew(&mut self) {
+        let words = self.labels.values().flatten();
+        self.word_bytes = words.map(|(_, word)| word.len()).sum();
+        // The channel with most samples has nearly all of the times.
+        let n = |of: Option<usize>| of.unwrap_or(0);
+        let n_times = n(self.rotations.values().map(Vec::len).max())
+            .max(n(self.positions.values().map(Vec::len).max()))
+            .max(n(self.scalars.values().map(Vec::len).max()))
+            .max(n(self.labels.values().map(Vec::len).max()));
+        self.stamps.1 = n_times;
     }
 
     /// Returns all samples, and keeps those since a time with all channels.
@@ -145,9 +190,13 @@ impl LiveSamples {
             labels: since(&self.labels, from),
             world: self.world.clone(),
             events: Vec::new(),
+            word_bytes: 0,
+            stamps: self.stamps,
             has_too_many: self.has_too_many,
         };
-        std::mem::replace(self, next)
+        let all = std::mem::replace(self, next);
+        self.count_anew();
+        all
     }
 
     /// The memory of the samples, bytes.
@@ -156,9 +205,33 @@ impl LiveSamples {
             let n: usize = channels.values().map(Vec::len).sum();
             n * size_of::<(f64, V)>()
         }
-        let words = self.labels.values().flatten();
-        let words: usize = words.map(|(_, word)| word.len()).sum();
-        of(&self.rotations) + of(&self.positions) + of(&self.scalars) + of(&self.labels) + words
+        of(&self.rotations)
+            + of(&self.positions)
+            + of(&self.scalars)
+            + of(&self.labels)
+            + self.word_bytes
+    }
+
+    /// At most the memory of these samples as a recording, bytes: a table with a value of every channel at each time of any.
+    pub fn recording_bytes(&self) -> usize {
+        let row = size_of::<f64>()
+            + self.rotations.len() * size_of::<DQuat>()
+            + self.positions.len() * size_of::<DVec3>()
+            + self.scalars.len() * size_of::<f64>()
+            + self.labels.len() * size_of::<Option<u32>>();
+        self.stamps
+            .1
+            .saturating_mul(row)
+            .saturating_add(self.word_bytes)
+    }
+
+    /// The longest step between two samples of any channel that is interpolated, seconds.
+    pub fn longest_gap(&self) -> f64 {
+        let rotations = self.rotations.values().map(|of| max_gap(of));
+        let positions = self.positions.values().map(|of| max_gap(of));
+        let scalars = self.scalars.values().map(|of| max_gap(of));
+        let all = rotations.chain(positions).chain(scalars);
+        all.fold(MIN_GAP, f64::max)
     }
 
     /// Changes every sample of a rotation.
@@ -219,6 +292,32 @@ impl LiveSamples {
         recording.times = times;
         recording
     }
+}
+
+/// The longest step between samples of a channel, in any order, that is interpolated, seconds: four median steps of its newest
+/// samples, and at least 0.1 s.
+pub(super) fn max_gap<V>(samples: &[(f64, V)]) -> f64 {
+    let newest = &samples[samples.len().saturating_sub(GAP_SAMPLES)..];
+    let mut times = [0.0; GAP_SAMPLES];
+    let times = &mut times[..newest.len()];
+    for (time, sample) in times.iter_mut().zip(newest) {
+        *time = sample.0;
+    }
+    times.sort_by(f64::total_cmp);
+    let mut steps = [0.0; GAP_SAMPLES];
+    let mut n = 0;
+    for pair in times.windows(2) {
+        if pair[1] > pair[0] {
+            steps[n] = pair[1] - pair[0];
+            n += 1;
+        }
+    }
+    // Of fewer, a gap would be as good as a step.
+    if n < MIN_STEPS {
+        return MIN_GAP;
+    }
+    steps[..n].sort_by(f64::total_cmp);
+    (GAP_STEPS * steps[n / 2]).max(MIN_GAP)
 }
 
 /// Adds a sample. Returns whether there is room for its channel.
@@ -329,6 +428,44 @@ mod tests {
             samples.forget_before(2.5);
         }
         assert!(samples.heap_bytes() < 1_000_000, "{}", samples.heap_bytes());
+    }
+
+    #[test]
+    fn the_bound_of_a_recording_is_that_of_its_table() {
+        let mut samples = LiveSamples::default();
+        // One channel a time: the table is far larger than the samples.
+        for i in 0..10_000_u32 {
+            let name = format!("s{}", i % 200);
+            samples.push_scalar(&name, f64::from(i) * 1e-3, 1.0);
+        }
+        let table = samples.recording(f64::NEG_INFINITY);
+        let n_values = table.times.len() * (1 + table.scalars.len());
+        assert_eq!(samples.recording_bytes(), 8 * n_values);
+        assert!(samples.recording_bytes() > 50 * samples.heap_bytes());
+        // Frames of many channels take hardly more than their samples.
+        let mut frames = LiveSamples::default();
+        for i in 0..20_000_u32 {
+            frames.push_scalar(&format!("s{}", i % 200), f64::from(i / 200), 1.0);
+        }
+        assert!(frames.recording_bytes() < frames.heap_bytes());
+        let _ = samples.hand_over(9.0);
+        assert!(samples.recording_bytes() < 200 * 201 * 8, "counted anew");
+    }
+
+    #[test]
+    fn the_gap_of_a_channel_is_four_of_its_own_steps() {
+        let at = |step: f64, n: u32| -> Vec<(f64, ())> {
+            (0..n).map(|i| (step * f64::from(i), ())).collect()
+        };
+        assert_eq!(max_gap::<()>(&[]), MIN_GAP);
+        assert_eq!(max_gap(&at(0.2, 3)), MIN_GAP, "too few");
+        assert!((max_gap(&at(0.2, 20)) - 0.8).abs() < 1e-9);
+        assert_eq!(max_gap(&at(0.01, 20)), MIN_GAP);
+        // Steps change, samples come late, and a gap is no step.
+        let mut mixed = at(0.01, 50);
+        mixed.extend((1..10_u32).map(|i| (9.0 + 0.1 * f64::from(i), ())));
+        mixed.swap(55, 56);
+        assert!((max_gap(&mixed) - 0.4).abs() < 1e-9);
     }
 
     #[test]

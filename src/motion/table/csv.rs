@@ -5,6 +5,7 @@ use super::columns::{Cells, Table};
 use super::header::{Header, read_header};
 use super::in_order::InOrder;
 use super::number::{Cell, read_cell};
+use super::{MAX_TIME, check_time};
 use crate::motion::fault::Fault;
 use crate::motion::{Event, Note, Recording};
 use crate::task::Task;
@@ -97,6 +98,12 @@ pub fn parse_csv(text: &str, task: &Task) -> Result<Recording, Fault> {
         return Err(Fault::whole("there are no rows after the header"));
     }
     scale_times(&header, comments.rate, &mut times)?;
+    for (time, line) in times.iter().zip(&lines) {
+        check_time(*time).map_err(|why| {
+            let what = format!("{why}, which the header can name, as in time[ms]");
+            Fault::cell(*line as usize, header.time, what)
+        })?;
+    }
     let rows = InOrder::new(times, &lines, &mut recording.notes);
     let table = Table {
         header: &header,
@@ -191,7 +198,7 @@ impl Comments {
                         time,
                     })
                 });
-                match event.filter(|event| event.time.is_finite()) {
+                match event.filter(|event| event.time.abs() <= MAX_TIME) {
                     Some(event) => self.events.push(event),
                     None => notes.push(Note {
                         line,
@@ -280,6 +287,18 @@ mod tests {
             "line 3, column 3: \"up\" in the column \"a\" is not a number"
         );
         assert!(why("time,a.x,a.y,a.z\n0,up,1,1\n").starts_with("line 2, column 2: \"up\""));
+    }
+
+    #[test]
+    fn stamps_count_from_1970_and_those_in_another_unit_are_named() {
+        let found = read("time,a\n1700000000.5,1\n1700000001,2\n");
+        assert_eq!(found.times, [1_700_000_000.5, 1_700_000_001.0]);
+        let found = read("time[ms],a\n1700000000500,1\n1700000001000,2\n");
+        assert_eq!(found.times[0], 1_700_000_000.5);
+        assert_eq!(
+            why("time,a\n0,1\n1700000000500,2\n"),
+            "line 3, column 1: the time 1700000000500 s is more than 300 years: it may be in another unit, which the header can name, as in time[ms]"
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! All but `t` (seconds) is optional; unknown keys are ignored. Right-handed, Y up, metres. Rotations are those of joints in
 //! their parents' spaces; `"space": "world"` says otherwise.
 
+use super::check_time;
 use crate::motion::fault::Fault;
 use crate::motion::recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;
@@ -60,6 +61,35 @@ type Samples<V> = BTreeMap<String, Vec<(f64, V)>>;
 /// Reads a recording from the text of a file of JSON lines. Lines that are not valid are left out and noted; more than a
 /// tenth of them are an error.
 pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
+    parse(text, &FILE, task)
+}
+
+/// The same of what Sinew itself has written: a recording of live motion, which may have long lines and few values.
+pub(crate) fn parse_kept_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
+    parse(text, &KEPT, task)
+}
+
+/// The bounds of a text.
+struct Limits {
+    /// Of a line, bytes.
+    line_bytes: usize,
+    /// So many values may always be missing.
+    n_missing: usize,
+}
+
+/// Those of a file, which may be anything.
+const FILE: Limits = Limits {
+    line_bytes: MAX_LINE_BYTES,
+    n_missing: MIN_VALUES,
+};
+
+/// Those of what Sinew keeps. The table of a recording of live motion has at most 2^30 bytes.
+const KEPT: Limits = Limits {
+    line_bytes: 1 << 20,
+    n_missing: 1 << 28,
+};
+
+fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
     let mut recording = Recording::default();
     let (mut rotations, mut positions) = (Samples::new(), Samples::new());
     let (mut scalars, mut labels) = (Samples::new(), Samples::new());
@@ -76,7 +106,7 @@ pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
         if n_lines.is_multiple_of(SPAN) {
             task.step("Reading channels", 0.0)?;
         }
-        let read = match JsonLine::read(line) {
+        let read = match JsonLine::read_within(line, limits.line_bytes) {
             Ok(read) => read,
             Err(why) => {
                 n_bad += 1;
@@ -161,7 +191,7 @@ pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
     times.sort_by(f64::total_cmp);
     times.dedup();
     let n_channels = rotations.len() + positions.len() + scalars.len() + labels.len();
-    if times.len().saturating_mul(n_channels) > MIN_VALUES + text.len() {
+    if times.len().saturating_mul(n_channels) > limits.n_missing + text.len() {
         let what = format!("almost all of the {n_channels} channels have no value at most times");
         return Err(Fault::whole(what));
     }
@@ -186,8 +216,12 @@ pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
 impl JsonLine {
     /// Reads a line; an error says why it is not valid.
     pub(in crate::motion) fn read(line: &str) -> Result<Self, String> {
-        if line.len() > MAX_LINE_BYTES {
-            return Err(format!("it is longer than {} KiB", MAX_LINE_BYTES >> 10));
+        Self::read_within(line, MAX_LINE_BYTES)
+    }
+
+    fn read_within(line: &str, most_bytes: usize) -> Result<Self, String> {
+        if line.len() > most_bytes {
+            return Err(format!("it is longer than {} KiB", most_bytes >> 10));
         }
         // A list would be read as the fields in order.
         if !line.trim_start().starts_with('{') {
@@ -201,11 +235,8 @@ impl JsonLine {
                 .unwrap_or_default()
                 .to_owned()
         })?;
-        if read.t.is_finite() {
-            Ok(read)
-        } else {
-            Err(format!("{} is not a time", read.t))
-        }
+        check_time(read.t)?;
+        Ok(read)
     }
 
     /// Whether its rotations are those of joints in the world.
@@ -284,6 +315,45 @@ mod tests {
                 (5, "The rotation \"arm\" has the length 1.05: missing."),
             ]
         );
+    }
+
+    #[test]
+    fn what_is_kept_may_be_sparse_and_its_lines_long() {
+        // One value of one channel at each time.
+        let line = |i: usize| format!("{{\"t\":{i},\"scalar\":{{\"s{}\":1}}}}\n", i % 200);
+        let text: String = (0..8_000).map(line).collect();
+        let why = parse_json_lines(&text, &Task::new()).unwrap_err();
+        assert!(why.to_string().contains("almost all of the 200 channels"));
+        let kept = parse_kept_json_lines(&text, &Task::new()).unwrap();
+        assert_eq!((kept.times.len(), kept.scalars.len()), (8_000, 200));
+        // 256 transforms with long names.
+        let name = |i: usize| format!("{i:0>64}");
+        let all: Vec<String> = (0..256)
+            .map(|i| {
+                format!(
+                    "\"{}\":[0.1234567890123456,0.1234567890123456,0.1234567890123456,0.9768]",
+                    name(i)
+                )
+            })
+            .collect();
+        let places: Vec<String> = (0..256)
+            .map(|i| {
+                format!(
+                    "\"{}\":[0.1234567890123456,0.1234567890123456,0.1234567890123456]",
+                    name(i)
+                )
+            })
+            .collect();
+        let text = format!(
+            "{{\"t\":1,\"rotation\":{{{}}},\"position\":{{{}}}}}",
+            all.join(","),
+            places.join(",")
+        );
+        assert!(text.len() > MAX_LINE_BYTES);
+        let kept = parse_kept_json_lines(&text, &Task::new()).unwrap();
+        assert_eq!((kept.rotations.len(), kept.markers.len()), (256, 256));
+        let why = parse_json_lines("{\"t\": 1e12}", &Task::new()).unwrap_err();
+        assert!(why.to_string().contains("it may be in another unit"));
     }
 
     #[test]

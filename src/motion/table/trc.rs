@@ -14,6 +14,7 @@
 //! A marker with a blank coordinate is missing in that row.
 
 use super::cells::MAX_CELLS;
+use super::check_time;
 use super::in_order::InOrder;
 use super::number::{Cell, read_cell};
 use crate::motion::fault::Fault;
@@ -119,6 +120,9 @@ pub fn parse_trc(text: &str, task: &Task) -> Result<Recording, Fault> {
             line,
             format!("A coordinate of the marker \"{name}\" is blank: the marker is missing there."),
         );
+    }
+    for (time, row) in times.iter().zip(&rows) {
+        check_time(*time).map_err(|why| Fault::line(*row as usize, why))?;
     }
     let order = InOrder::new(times, &rows, &mut recording.notes);
     for marker in markers {

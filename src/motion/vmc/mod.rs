@@ -14,6 +14,7 @@ mod guard;
 mod log;
 mod message;
 mod root;
+mod sender;
 mod source;
 mod take;
 
@@ -22,6 +23,7 @@ pub use guard::{MAX_PACKET_BYTES, guard};
 pub use log::read_log;
 pub(crate) use message::of_vrm1;
 pub use root::{LiveRoot, ROOT, Root};
+pub use sender::MAX_SENDERS;
 pub(crate) use source::is_other_clock;
 pub use source::{VmcCounts, VmcSource};
 pub use take::{Body, is_of_body, length_fault, take_of_body};

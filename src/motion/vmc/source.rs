@@ -3,11 +3,12 @@
 use super::guard::guard;
 use super::message::{Message, NoEffect, messages, read};
 use super::root::ROOT;
+use super::sender::{MAX_SENDERS, Senders};
 use crate::motion::live::LiveSamples;
 use crate::motion::recording::{Note, Recording};
 use glam::{DQuat, DVec3};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 /// The largest number of channels.
 const MAX_CHANNELS: usize = 256;
@@ -34,22 +35,20 @@ pub struct VmcCounts {
     pub ignored: usize,
     /// Why the last malformed one is.
     pub last_malformed: Option<&'static str>,
+    /// Packets of further senders while four are heard.
+    pub others: usize,
 }
 
-/// What one sender has said.
+/// What up to four senders have said, on the clock of the one that was heard first. A channel of several is that of the one that
+/// was heard first, until that does not send it for a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VmcSource {
     counts: VmcCounts,
     /// By name: bones, [`ROOT`], and `tracker:` with the serial of a device; scalars `blend:` with a name.
     pub samples: LiveSamples,
-    /// Values that were not applied yet.
-    pending: BTreeMap<String, f64>,
-    /// The sender's last time and its arrival, seconds.
-    last: Option<(f64, f64)>,
-    /// Added to the sender's time, after it began anew.
-    offset: f64,
-    /// Whether the sender loses track of the body.
-    is_lost: bool,
+    senders: Senders,
+    /// The newest time and its arrival, seconds.
+    newest: Option<(f64, f64)>,
 }
 
 impl VmcSource {
@@ -58,17 +57,65 @@ impl VmcSource {
         &self.counts
     }
 
-    /// Takes a packet that arrived at a time, seconds. One that is malformed is counted, and changes nothing.
+    /// Takes a packet of one sender that arrived at a time, seconds. One that is malformed is counted, and changes nothing.
     pub fn receive(&mut self, arrival: f64, packet: &[u8]) {
+        self.receive_from(arrival, None, packet);
+    }
+
+    /// Takes a packet of one of several senders, each with a clock of its own. Returns the place of the sender, at most three, and
+    /// the time of the packet's values on the clock of all; `None` for a packet without a time or a value.
+    pub fn receive_from(
+        &mut self,
+        arrival: f64,
+        from: Option<SocketAddr>,
+        packet: &[u8],
+    ) -> Option<(usize, f64)> {
         self.counts.received += 1;
-        if let Err(why) = guard(packet) {
-            self.malformed(why);
-            return;
+        let found = match self.read(packet) {
+            Ok(found) => found,
+            Err(why) => {
+                self.malformed(why);
+                return None;
+            }
+        };
+        if found.is_empty() {
+            // Whoever sends no motion takes no place.
+            return None;
         }
+        let Some(place) = self.senders.place(arrival, from) else {
+            self.counts.others += 1;
+            return None;
+        };
+        let time = found.iter().find_map(|message| match message {
+            Message::Time(time) => Some(*time),
+            _ => None,
+        });
+        let has_value = found
+            .iter()
+            .any(|message| !matches!(message, Message::Ok { .. } | Message::Time(_)));
+        if time.is_none() && !has_value {
+            for message in found {
+                self.take(place, arrival, arrival, message);
+            }
+            return None;
+        }
+        let now = self.senders.time(place, arrival, time);
+        for message in found {
+            self.take(place, arrival, now, message);
+        }
+        if self.newest.is_none_or(|(newest, _)| now >= newest) {
+            self.newest = Some((now, arrival));
+        }
+        Some((place, now))
+    }
+
+    /// The messages of a packet that are read; an error for a packet that is malformed as a whole.
+    fn read(&mut self, packet: &[u8]) -> Result<Vec<Message>, &'static str> {
+        guard(packet)?;
         let decoded = match rosc::decoder::decode_udp(packet) {
             Ok((&[], decoded)) => decoded,
-            Ok(_) => return self.malformed("bytes follow the last message"),
-            Err(_) => return self.malformed("it is not an OSC packet"),
+            Ok(_) => return Err("bytes follow the last message"),
+            Err(_) => return Err("it is not an OSC packet"),
         };
         let mut found = Vec::new();
         for message in messages(decoded) {
@@ -79,14 +126,7 @@ impl VmcSource {
                 Err(NoEffect::Malformed(why)) => self.malformed(why),
             }
         }
-        let time = found.iter().find_map(|message| match message {
-            Message::Time(time) => Some(*time),
-            _ => None,
-        });
-        let now = self.time(arrival, time);
-        for message in found {
-            self.take(now, message);
-        }
+        Ok(found)
     }
 
     fn malformed(&mut self, why: &'static str) {
@@ -94,64 +134,67 @@ impl VmcSource {
         self.counts.last_malformed = Some(why);
     }
 
-    /// The time of a packet's values: the sender's, in the packet or before it, else its arrival.
-    fn time(&mut self, arrival: f64, time: Option<f64>) -> f64 {
-        let Some(time) = time else {
-            return self.last.map_or(arrival, |(last, _)| last + self.offset);
-        };
-        if let Some((last, arrived)) = self.last
-            && is_other_clock(time - last, (arrival - arrived).max(0.0))
-        {
-            // The sender began anew: its time goes on as the packets arrive.
-            self.offset += last - time + (arrival - arrived).max(0.0);
-        }
-        self.last = Some((time, arrival));
-        time + self.offset
-    }
-
-    fn take(&mut self, now: f64, message: Message) {
+    fn take(&mut self, place: usize, arrival: f64, now: f64, message: Message) {
+        let at = (place, arrival, now);
         match message {
-            Message::Ok { is_tracked } => self.is_lost = !is_tracked,
+            Message::Ok { is_tracked } => self.senders.get(place).is_lost = !is_tracked,
             Message::Time(_) => {}
-            Message::Root(place, rotation) => self.push(ROOT, now, place, rotation),
-            Message::Bone(bone, place, rotation) => self.push(bone, now, place, rotation),
+            Message::Root(place, rotation) => self.push(ROOT, at, place, rotation),
+            Message::Bone(bone, place, rotation) => self.push(bone, at, place, rotation),
             Message::Tracker(serial, place, rotation) => {
-                self.push(&format!("tracker:{serial}"), now, place, rotation);
+                self.push(&format!("tracker:{serial}"), at, place, rotation);
             }
             Message::Blend(name, value) => {
-                if self.pending.len() < MAX_CHANNELS {
-                    self.pending.insert(name, value);
+                let pending = &mut self.senders.get(place).pending;
+                if pending.len() < MAX_CHANNELS {
+                    pending.insert(name, value);
                 }
             }
             Message::Apply => {
-                let pending = std::mem::take(&mut self.pending);
-                if self.is_lost {
+                let sender = self.senders.get(place);
+                let pending = std::mem::take(&mut sender.pending);
+                if sender.is_lost {
                     return;
                 }
                 for (name, value) in pending {
-                    self.samples
-                        .push_scalar(&format!("blend:{name}"), now, value);
+                    let name = format!("blend:{name}");
+                    if self.senders.moves(place, &name, arrival, MAX_CHANNELS) {
+                        self.samples.push_scalar(&name, now, value);
+                    }
                 }
             }
         }
     }
 
-    fn push(&mut self, name: &str, now: f64, place: DVec3, rotation: DQuat) {
-        if !self.is_lost {
+    /// Adds a transform of the sender at a place, with its arrival and its time.
+    fn push(&mut self, name: &str, at: (usize, f64, f64), place: DVec3, rotation: DQuat) {
+        let (sender, arrival, now) = at;
+        if !self.senders.get(sender).is_lost
+            && self.senders.moves(sender, name, arrival, MAX_CHANNELS)
+        {
             self.samples.push_position(name, now, place);
             self.samples.push_rotation(name, now, rotation);
         }
     }
 
-    /// Whether the sender reports that it tracks the body; true if it reports nothing.
+    /// Whether the senders report that they track the body; true if they report nothing.
     pub fn is_tracked(&self) -> bool {
-        !self.is_lost
+        !self.senders.has_lost()
     }
 
-    /// The sender's newest time, which goes on where it begins anew, and when that arrived, seconds.
+    /// The number of senders that were heard in the last second before the newest packet.
+    pub fn n_senders(&self) -> usize {
+        self.senders.n_heard()
+    }
+
+    /// Whether packets of a further sender were left out in that second.
+    pub fn has_too_many_senders(&self) -> bool {
+        self.senders.has_too_many()
+    }
+
+    /// The newest time on the clock of the first sender, which goes on where it begins anew, and when that arrived, seconds.
     pub fn newest(&self) -> Option<(f64, f64)> {
-        self.last
-            .map(|(time, arrival)| (time + self.offset, arrival))
+        self.newest
     }
 
     /// The channels as a recording that begins at 0: of each bone its local rotation and position.
@@ -176,6 +219,13 @@ impl VmcSource {
         }
         if counts.ignored > 0 {
             let text = format!("{} messages are not read.", counts.ignored);
+            recording.notes.push(Note::new(0, text));
+        }
+        if counts.others > 0 {
+            let text = format!(
+                "{} packets of further senders are not read: {MAX_SENDERS} are heard at a time.",
+                counts.others
+            );
             recording.notes.push(Note::new(0, text));
         }
         recording

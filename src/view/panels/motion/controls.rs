@@ -23,18 +23,24 @@ pub(super) fn controls_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<C
     let about = "The delay before a frame is shown. A longer one evens out an unsteady sender; a shorter one follows the body more closely.";
     row_ui(ui, "Latency", about, |ui| {
         ui.spacing_mut().slider_width = 108.0;
-        let mut millis = (settings.latency * 1e3).round();
+        let latency = editor.live_latency();
+        let mut millis = (latency * 1e3).round();
         let (from, to) = (LATENCIES.start() * 1e3, LATENCIES.end() * 1e3);
         let slider = Slider::new(&mut millis, from..=to)
             .step_by(1.0)
             .suffix(" ms");
-        let response = ui.add(slider);
-        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Latency"));
+        let response = ui.add_enabled(!settings.is_auto, slider);
+        let enabled = !settings.is_auto;
+        response.widget_info(|| WidgetInfo::labeled(Role::Slider, enabled, "Latency"));
         let is_changed = response.changed();
-        response.on_hover_text(about);
+        response.on_hover_text(about).on_disabled_hover_text(about);
         if is_changed {
             settings.latency = millis * 1e-3;
         }
+        let auto = ui.checkbox(&mut settings.is_auto, "Auto");
+        auto.on_hover_text(
+            "Use the shortest delay at which 95 % of the packets arrive in time. The slider shows it.",
+        );
     });
     let about = Command::ToggleLive.tooltip(ui.ctx());
     ui.checkbox(&mut settings.is_shown, "Show on character")

@@ -7,8 +7,9 @@ use crate::editor::Editor;
 use crate::editor::live::{LiveKind, LiveMotion, LiveSettings};
 use crate::view::commands::Command;
 use crate::view::theme;
-use egui::{Button, Color32, DragValue, Label, RichText, Role, Ui, WidgetInfo};
+use egui::{Button, Color32, DragValue, Id, Label, RichText, Role, TextEdit, Ui, WidgetInfo};
 use egui_material_icons::icons;
+use std::net::Ipv4Addr;
 
 /// The warning while other computers may send.
 const OPEN: &str = "Anyone in your network can move this character.";
@@ -74,25 +75,68 @@ fn fields_ui(ui: &mut Ui, settings: &mut LiveSettings, enabled: bool) {
             ui.add_space(8.0);
             local_ui(ui, settings, hint);
         });
+        sender_ui(ui, settings, hint);
     });
+}
+
+/// Draws the address of the only sender that is heard. It takes effect where the field is left, as any field of a number.
+fn sender_ui(ui: &mut Ui, settings: &mut LiveSettings, hint: &str) {
+    let about = format!(
+        "The IPv4 address of the only computer to receive from, such as 192.168.1.20. Empty: any that may send. {hint}"
+    );
+    let id = Id::new("sender address of live motion");
+    let known = settings.access.only.map(|only| only.to_string());
+    let known = known.unwrap_or_default();
+    let typed: Option<String> = ui.data(|data| data.get_temp(id));
+    let mut text = typed.unwrap_or_else(|| known.clone());
+    row_ui(ui, "Sender address", &about, |ui| {
+        let field = TextEdit::singleline(&mut text)
+            .desired_width(120.0)
+            .hint_text("Any");
+        let response = ui.add(field).on_hover_text(&about);
+        response.widget_info(|| WidgetInfo {
+            label: Some("Sender address".to_owned()),
+            ..WidgetInfo::text_edit(ui.is_enabled(), &known, &text, "Any")
+        });
+        if response.lost_focus() {
+            let address = text.trim();
+            match address.parse() {
+                Ok(only) => settings.access.only = Some(only),
+                Err(_) if address.is_empty() => settings.access.only = None,
+                Err(_) => {}
+            }
+            ui.data_mut(|data| data.remove::<String>(id));
+        } else if response.changed() {
+            ui.data_mut(|data| data.insert_temp(id, text.clone()));
+        }
+    });
+    // Said while it is typed: a field that is left with it goes back to the address before.
+    let address = text.trim();
+    if text != known && !address.is_empty() && address.parse::<Ipv4Addr>().is_err() {
+        let sentence = format!("\"{address}\" is not an IPv4 address such as 192.168.1.20.");
+        dim_ui(ui, &sentence);
+    }
 }
 
 /// Draws who may send.
 fn local_ui(ui: &mut Ui, settings: &mut LiveSettings, hint: &str) {
-    let mut is_local = !settings.all_interfaces;
+    let mut is_local = !settings.access.all_interfaces;
     let about = format!(
         "Receive only from programs on this computer. When off, anyone in your network can move this character. {hint}"
     );
     let check = ui.checkbox(&mut is_local, "Only this computer");
     check.on_hover_text(&about).on_disabled_hover_text(&about);
-    settings.all_interfaces = !is_local;
+    settings.access.all_interfaces = !is_local;
 }
 
 /// Draws the state in a sentence, and what is wrong.
 fn state_ui(ui: &mut Ui, editor: &Editor, live: &LiveMotion) {
     if live.hears_all() {
         let text = theme::palette(ui).text;
-        sign_ui(ui, OPEN, text);
+        match live.only() {
+            Some(only) => sign_ui(ui, &format!("{only} can move this character."), text),
+            None => sign_ui(ui, OPEN, text),
+        }
     }
     dim_ui(ui, &state(live));
     if !live.has_received() {
@@ -116,6 +160,14 @@ fn state_ui(ui: &mut Ui, editor: &Editor, live: &LiveMotion) {
         let text = theme::palette(ui).text;
         sign_ui(ui, "The sender has lost track of the body.", text);
     }
+    if live.has_too_many_senders() {
+        let text = theme::palette(ui).text;
+        sign_ui(
+            ui,
+            "More than 4 programs send to this port. The others are ignored.",
+            text,
+        );
+    }
     if live.has_too_many() {
         let text = theme::palette(ui).text;
         sign_ui(
@@ -133,15 +185,24 @@ fn state(live: &LiveMotion) -> String {
         None => String::new(),
     };
     if !live.has_received() {
+        if let Some(only) = live.only().filter(|_| live.counts().others > 0) {
+            return format!(
+                "Listening at {address}. Nothing has arrived from {only}, but something from other addresses."
+            );
+        }
         return format!("Listening at {address}. Nothing has arrived yet.");
     }
     if !live.is_receiving() {
         return format!("Listening at {address}. Nothing is arriving.");
     }
     let channels = crate::finding::counted(live.n_channels(), "channel");
+    let of = match live.n_senders() {
+        0 | 1 => String::new(),
+        n => format!(" of {n} programs"),
+    };
     match live.rate() {
-        Some(rate) => format!("Receiving {channels} at {rate:.0} Hz."),
-        None => format!("Receiving {channels}."),
+        Some(rate) => format!("Receiving {channels}{of} at {rate:.0} Hz."),
+        None => format!("Receiving {channels}{of}."),
     }
 }
 
