@@ -197,6 +197,8 @@ mod motion_editor;
 mod motion_fingers;
 #[path = "core/motion_inputs.rs"]
 mod motion_inputs;
+#[path = "core/motion_mappings.rs"]
+mod motion_mappings;
 #[path = "core/motion_recordings.rs"]
 mod motion_recordings;
 #[path = "core/motion_retarget.rs"]

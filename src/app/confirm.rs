@@ -8,6 +8,7 @@ use super::dialogs::unfinished::{Unfinished, unfinished_ui};
 use super::dialogs::unsaved::{Unsaved, unsaved_ui};
 use super::dialogs::welcome::Chosen;
 use super::dialogs::{about, recovery};
+use crate::editor::motions::MappingFile;
 use crate::editor::{OpenRequest, SampleTask};
 use crate::view::commands::Command;
 use crate::view::frame::PanelKind;
@@ -223,6 +224,8 @@ impl SinewApp {
                                 self.editor.relink_recording(recording, &path);
                             }
                         }
+                        Some(PathPurpose::SaveMapping) => self.editor.save_mapping(&path),
+                        Some(PathPurpose::LoadMapping) => self.editor.load_mapping(&path),
                         Some(PathPurpose::ExportWeights) => self.editor.export_weights(&path),
                         None => {}
                     }
@@ -232,6 +235,12 @@ impl SinewApp {
             self.ask_path(PathPurpose::Relink, ctx);
         } else if self.editor.recording_to_relink().is_some() {
             self.ask_path(PathPurpose::RelinkRecording, ctx);
+        } else if let Some(asked) = self.editor.take_asked_mapping_file() {
+            let purpose = match asked {
+                MappingFile::Save => PathPurpose::SaveMapping,
+                MappingFile::Load => PathPurpose::LoadMapping,
+            };
+            self.ask_path(purpose, ctx);
         }
         if let Some(dialog) = &mut self.range_of_motion {
             let stays = dialog.show(ctx, &mut self.editor);

@@ -31,6 +31,7 @@ use crate::document::session::SelectKind;
 use crate::editor::exporting::ExportKind;
 use crate::editor::{Editor, OpenRequest};
 use crate::evaluate::Difference;
+use crate::io::mapping_file::RememberedMappings;
 use crate::io::project::{Autosaves, Recoverable};
 use crate::skeleton::RangeOfMotion;
 use crate::view::commands::Command;
@@ -223,6 +224,8 @@ impl SinewApp {
         file: Option<PathBuf>,
         folders: Folders,
     ) -> std::io::Result<Self> {
+        let beside = folders.settings.as_ref().and_then(|path| path.parent());
+        let mappings = beside.map(|folder| folder.join("mappings"));
         let settings = SettingsFile::open(folders.settings);
         let chosen = &settings.settings;
         theme::apply(ctx);
@@ -238,6 +241,7 @@ impl SinewApp {
         let waker = ctx.clone();
         let recovering = find_recoverable(folders.autosaves.clone(), ctx.clone());
         let mut editor = Editor::new(folders.autosaves, move || waker.request_repaint())?;
+        editor.remember_mappings(RememberedMappings::in_folder(mappings));
         editor.open(file.map_or_else(|| OpenRequest::Sample("arm".into()), OpenRequest::Path));
         let export = ExportPage::new(&editor);
         let mut app = Self {

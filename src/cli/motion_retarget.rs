@@ -6,9 +6,10 @@ use super::{Failure, load, scene};
 use crate::document::{ClipId, Document, Edit};
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
 use crate::io::channels::read_recording;
+use crate::io::mapping_file::read_mapping;
 use crate::io::motion_item::motion_of_clip;
 use crate::io::motion_source::read_motion_source;
-use crate::io::{Outputs, project, read_small_text};
+use crate::io::{Outputs, project};
 use crate::motion::retarget::{
     BakeOptions, MotionSettings, Reference, RetargetOptions, RetargetReport, RoleSearch, Scale,
 };
@@ -186,9 +187,7 @@ fn settings(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSettings, 
         MapArg::File(path) => {
             outputs.protect(path, "the map");
             let fault = |why: String| Failure::Input(format!("{}: {why}.", path.display()));
-            let text = read_small_text(path).map_err(|why| fault(why.to_string()))?;
-            let map = ron::from_str(&text).map_err(|why| fault(why.to_string()))?;
-            (RoleSearch::Auto, map)
+            (RoleSearch::Auto, read_mapping(path).map_err(fault)?)
         }
     };
     by_hand.twists.extend(args.twist.iter().cloned());

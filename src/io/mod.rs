@@ -23,6 +23,7 @@ mod gltf_json;
 mod leftovers;
 pub mod live;
 mod lock;
+pub mod mapping_file;
 pub mod measurements_file;
 pub mod motion_file;
 pub mod motion_item;

@@ -71,6 +71,14 @@ impl MotionSource {
         }
     }
 
+    /// The names of the joints of its skeleton.
+    pub fn joint_names(&self) -> Vec<String> {
+        match &self.content {
+            Content::Bvh(bvh) => bvh.joints.iter().map(|joint| joint.name.clone()).collect(),
+            Content::Take(take) => take.rest.names.clone(),
+        }
+    }
+
     /// Whether it is a BVH file, whose position channels have to be interpreted.
     pub fn is_bvh(&self) -> bool {
         matches!(self.content, Content::Bvh(_))

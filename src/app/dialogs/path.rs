@@ -89,6 +89,9 @@ impl PathDialog {
             PathPurpose::AddRecording => {
                 "A table of markers and values over time (.csv, .tsv, .trc), whose first column is the time, or JSON lines (.jsonl).".to_owned()
             }
+            PathPurpose::SaveMapping | PathPurpose::LoadMapping => {
+                "A mapping (.ron): which bones of a motion move which bones of the character, by name.".to_owned()
+            }
             PathPurpose::RelinkRecording => {
                 let item = editor.recording_to_relink();
                 let item = item.and_then(|id| editor.document().recordings().get(&id));
@@ -157,6 +160,8 @@ impl PathDialog {
             PathPurpose::Scan => ("Compare with a scan", "Compare"),
             PathPurpose::AddRecording => ("Add recording", "Add"),
             PathPurpose::RelinkRecording => ("Relink recording", "Relink"),
+            PathPurpose::SaveMapping => ("Save mapping", "Save"),
+            PathPurpose::LoadMapping => ("Load mapping", "Load"),
             PathPurpose::Transfer => ("Transfer weights from", "Transfer"),
             PathPurpose::ImportWeights => ("Import weights", "Import"),
             PathPurpose::ExportWeights => ("Export weights", "Export"),

@@ -36,6 +36,10 @@ pub(in crate::app) enum PathPurpose {
     AddRecording,
     /// Another file of a recording.
     RelinkRecording,
+    /// A mapping of bones to write.
+    SaveMapping,
+    /// A mapping of bones to read.
+    LoadMapping,
 }
 
 /// The owner of a path field.
@@ -108,10 +112,12 @@ impl PathField {
                 | PathPurpose::Measurements
                 | PathPurpose::Scan
                 | PathPurpose::AddRecording
-                | PathPurpose::RelinkRecording,
+                | PathPurpose::RelinkRecording
+                | PathPurpose::LoadMapping,
             ) => String::new(),
             PathUse::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
             PathUse::Dialog(PathPurpose::ExportTable) => beside("recordings.csv"),
+            PathUse::Dialog(PathPurpose::SaveMapping) => beside("mapping.ron"),
             PathUse::Dialog(PathPurpose::Save) => beside("ron"),
             PathUse::Export | PathUse::ExportStaticMesh => {
                 // Never propose the source: exporting over it would lose it.
@@ -266,6 +272,9 @@ impl PathField {
                 "Recordings",
                 &["csv", "tsv", "trc", "txt", "jsonl", "ndjson"],
             ),
+            PathUse::Dialog(PathPurpose::SaveMapping | PathPurpose::LoadMapping) => {
+                ("Mappings", &["ron"])
+            }
             PathUse::Dialog(PathPurpose::Save) => ("Sinew project", &["ron"]),
             PathUse::Export => ("glTF", &["glb", "gltf"]),
             PathUse::ExportStaticMesh => ("glTF and Wavefront OBJ", &MODELS),
@@ -277,7 +286,10 @@ impl PathField {
         matches!(
             self.path_use,
             PathUse::Dialog(
-                PathPurpose::Save | PathPurpose::ExportWeights | PathPurpose::ExportTable
+                PathPurpose::Save
+                    | PathPurpose::ExportWeights
+                    | PathPurpose::ExportTable
+                    | PathPurpose::SaveMapping
             ) | PathUse::Export
                 | PathUse::ExportStaticMesh
         )
@@ -385,7 +397,8 @@ impl PathField {
                 | PathPurpose::Measurements
                 | PathPurpose::Scan
                 | PathPurpose::AddRecording
-                | PathPurpose::RelinkRecording,
+                | PathPurpose::RelinkRecording
+                | PathPurpose::LoadMapping,
             ) => {
                 let missing = || format!("The file \"{}\" does not exist.", typed.display());
                 (!typed.exists()).then(missing)
@@ -399,6 +412,11 @@ impl PathField {
                 if typed.extension().is_none_or(|e| e != "csv" && e != "jsonl") =>
             {
                 Some("A table must end in .csv or .jsonl.".to_owned())
+            }
+            PathUse::Dialog(PathPurpose::SaveMapping)
+                if typed.extension().is_none_or(|e| e != "ron") =>
+            {
+                Some("A mapping must end in .ron.".to_owned())
             }
             PathUse::Dialog(PathPurpose::Save) if crate::io::is_model(&typed) => {
                 Some("A project must end in .ron. To write a model, use Export glTF.".to_owned())
@@ -416,7 +434,10 @@ impl PathField {
                 Some("The file of a mesh must end in .glb, .gltf or .obj.".to_owned())
             }
             PathUse::Dialog(
-                PathPurpose::Save | PathPurpose::ExportWeights | PathPurpose::ExportTable,
+                PathPurpose::Save
+                | PathPurpose::ExportWeights
+                | PathPurpose::ExportTable
+                | PathPurpose::SaveMapping,
             )
             | PathUse::Export
             | PathUse::ExportStaticMesh => folder

@@ -9,10 +9,12 @@
 mod bindings;
 mod bones;
 mod contacts;
+mod mappings;
 mod result;
 
 pub use bones::{BonePair, FoundHow, PairOf};
 pub use contacts::SHORTEST_CONTACT_SECS;
+pub use mappings::MappingFile;
 
 use super::Editor;
 use super::files::file_name;
@@ -20,6 +22,7 @@ use super::jobs::EditorJob;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::ClipId;
 use crate::evaluate::{JobError, JobHandle};
+use crate::io::mapping_file::RememberedMappings;
 use crate::io::motion_item::is_skeleton;
 use crate::io::motion_source::{ReadMotion, read_motions};
 use crate::motion::bindings::Binding;
@@ -55,6 +58,8 @@ pub struct AddingMotion {
     /// Whether the existing clip of the recording stays until a setting changes.
     keeps_clip: bool,
     settings: MotionSettings,
+    /// The mapping by hand that is remembered already.
+    remembered: RoleMap,
     character: Arc<Character>,
     /// The joint names of the motion's skeleton, and the roles of both skeletons, as the latest run found them.
     found: Option<Found>,
@@ -100,6 +105,10 @@ struct SwappedSides {
 pub(super) struct Motions {
     reading: Option<Reading>,
     adding: Option<AddingMotion>,
+    /// Mappings of earlier motions.
+    remembered: RememberedMappings,
+    /// The file of a mapping that is asked for.
+    asked: Option<MappingFile>,
 }
 
 /// A motion that is being read.
@@ -109,7 +118,13 @@ struct Reading {
     then: ThenDo,
     /// The history revision when it began.
     revision: u64,
-    job: JobHandle<Result<Vec<ReadMotion>, String>>,
+    job: JobHandle<Result<Read, String>>,
+}
+
+/// Motions of a file, and the mapping that is remembered for the skeleton of the first.
+struct Read {
+    motions: Vec<ReadMotion>,
+    mapping: RoleMap,
 }
 
 /// What is done with a motion that was read.
@@ -315,6 +330,17 @@ impl Editor {
         work: impl FnOnce(&Task) -> Result<Vec<ReadMotion>, String> + Send + 'static,
     ) {
         self.motions.end_reading();
+        let remembered = self.motions.remembered.clone();
+        let own = self.document.skeleton().joints().iter();
+        let own: Vec<String> = own.map(|joint| joint.name.clone()).collect();
+        let work = move |task: &Task| {
+            let motions = work(task)?;
+            let names = motions.first().map(|read| read.source.joint_names());
+            let names = names.unwrap_or_default();
+            let mapping = remembered.recall(&names).unwrap_or_default();
+            let mapping = mapping.for_names(&names, &own);
+            Ok(Read { motions, mapping })
+        };
         let job = self.lane.submit(EditorJob::ReadMotion, label, work);
         self.motions.reading = Some(Reading {
             of,
@@ -344,8 +370,11 @@ impl Editor {
             return self.notify(NOT_BOUND);
         }
         let is_cancelled = job.task().is_cancelled();
-        let sources = match job.into_result() {
-            Ok(Ok(sources)) => sources,
+        let Read {
+            motions: sources,
+            mapping,
+        } = match job.into_result() {
+            Ok(Ok(read)) => read,
             Err(JobError::Cancelled) => return self.notify("Reading the motion was cancelled."),
             Ok(Err(_)) if is_cancelled => return self.notify("Reading the motion was cancelled."),
             Ok(Err(why)) => {
@@ -373,7 +402,10 @@ impl Editor {
         self.hide_live();
         self.motions.end();
         let known = motion.map(|motion| motion.settings.clone());
-        let mut settings = known.unwrap_or_default();
+        let mut settings = known.unwrap_or_else(|| MotionSettings {
+            by_hand: mapping,
+            ..MotionSettings::default()
+        });
         let (mut changes_contacts, mut binds) = (false, false);
         match then {
             ThenDo::Adjust => {}
@@ -389,6 +421,7 @@ impl Editor {
         }
         let is_quiet = changes_contacts || binds;
         self.motions.adding = Some(AddingMotion {
+            remembered: settings.by_hand.clone(),
             sources: Arc::new(sources),
             chosen: 0,
             recording: of,
@@ -435,9 +468,15 @@ impl Editor {
             return;
         };
         if adding.chosen != chosen && chosen < adding.sources.len() {
+            let names = |chosen: usize| {
+                let read = adding.sources.get(chosen);
+                read.map(|read| read.source.joint_names())
+            };
+            let is_same = names(adding.chosen) == names(chosen);
             adding.chosen = chosen;
-            // Its skeleton is another one.
-            adding.settings.by_hand = RoleMap::default();
+            if !is_same {
+                adding.settings.by_hand = RoleMap::default();
+            }
             self.run_motion();
         }
     }

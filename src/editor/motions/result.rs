@@ -209,6 +209,7 @@ impl Editor {
             adding.revision = revision;
             adding.result = Some(Arc::new(added));
         }
+        self.remember_mapping();
         if replaces_edits {
             self.notify(format!(
                 "Keyframes of \"{name}\" that had been edited were replaced. Undo brings them back."

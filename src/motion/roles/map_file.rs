@@ -107,6 +107,20 @@ impl RoleMap {
         Ok(())
     }
 
+    /// What of it two skeletons have the joints for.
+    #[must_use]
+    pub fn for_names(mut self, motion: &[String], character: &[String]) -> Self {
+        let has = |names: &[String], name: &String| name.is_empty() || names.contains(name);
+        self.roles
+            .retain(|_, (ours, theirs)| has(motion, ours) && has(character, theirs));
+        let has_all = |names: &[String], all: &[String]| all.iter().all(|name| has(names, name));
+        self.spine
+            .take_if(|(ours, theirs)| !has_all(motion, ours) || !has_all(character, theirs));
+        self.chains
+            .retain(|chain| has_all(motion, &chain.motion) && has_all(character, &chain.character));
+        self
+    }
+
     /// Chains that name no joint on one side are left out.
     fn apply_chains(
         &self,

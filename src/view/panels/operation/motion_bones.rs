@@ -3,7 +3,7 @@
 use super::motion_chains::{chains_ui, twists_ui};
 use super::rows::{about_ui, combo_ui, row_ui};
 use crate::editor::Editor;
-use crate::editor::motions::{BonePair, FoundHow, PairOf};
+use crate::editor::motions::{BonePair, FoundHow, MappingFile, PairOf};
 use crate::motion::retarget::RoleSearch;
 use crate::motion::roles::{Part, Role as BodyRole, Side};
 use crate::view::panels::bone_list::{bone_combo, bone_list_ui};
@@ -90,6 +90,21 @@ pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
         PairOf::Finger(finger) => finger.title(),
     };
     twists_ui(ui, &mut settings.by_hand, &pairs, label);
+    ui.horizontal(|ui| {
+        let save = ui.button("Save mapping…");
+        let about =
+            "Write which bones move which, by name, to a file for other motions and characters.";
+        if save.on_hover_text(about).clicked() {
+            editor.ask_for_mapping_file(MappingFile::Save);
+        }
+        let load = ui.button("Load mapping…");
+        if load
+            .on_hover_text("Match bones by a mapping that was saved.")
+            .clicked()
+        {
+            editor.ask_for_mapping_file(MappingFile::Load);
+        }
+    });
     if is_reset {
         return editor.reset_pairs();
     }
