@@ -608,7 +608,7 @@ fn faces_flip_as_often_as_in_the_prototype_and_are_smoothed_back() {
                 kept.report.worst()
             );
             // What is three times as large keeps a few: then the smallest number that was found counts.
-            assert!(smooth.report.flipped < kept.report.flipped, "{what}");
+            assert!(smooth.report.flipped <= kept.report.flipped, "{what}");
             assert_eq!(
                 inside_out(&smooth.document),
                 smooth.report.flipped,
@@ -620,10 +620,10 @@ fn faces_flip_as_often_as_in_the_prototype_and_are_smoothed_back() {
                 let n_points = document.body().unwrap().n_points();
                 assert!(smooth.report.smoothed * 5 < n_points, "{what}");
             }
-            n_smoothed += 1;
+            n_smoothed += usize::from(smooth.report.flipped < kept.report.flipped);
         }
     }
-    assert!(n_smoothed > 0);
+    assert!(n_smoothed >= 2, "{n_smoothed}");
 }
 
 #[test]
