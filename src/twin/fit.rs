@@ -1,6 +1,6 @@
 //! The fit of a body to measurements: height, lengths, trunk, girths, ground (METHODS-twin 5.2).
 
-use super::body::{Body, extent};
+use super::body::{Body, Shape, extent};
 use super::bones::{BoneLine, leads_to_bones};
 use super::error::TwinError;
 use super::factor::BoneFactor;
@@ -15,7 +15,7 @@ use crate::math::Worse;
 use crate::motion::roles::{Part, SIDES};
 use crate::skeleton::JointId;
 use crate::task::Task;
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -306,6 +306,19 @@ impl<'a> Solve<'a> {
         BoneLine { head, tail }
     }
 
+    /// `sum_b w_b S_b` at a point.
+    fn map(&self, shape: &Shape, point: usize) -> DMat3 {
+        let row = shape.row(point);
+        if row.is_empty() {
+            return DMat3::from_diagonal(DVec3::splat(self.scale));
+        }
+        let parts = row.iter().map(|&(b, w)| {
+            let way = shape.points[point] - self.body.lines[b as usize].head;
+            self.factors[b as usize].matrix(way) * w
+        });
+        parts.fold(DMat3::ZERO, |sum, part| sum + part)
+    }
+
     /// The points of each mesh, without the lift.
     fn points(&self) -> Vec<Vec<DVec3>> {
         moved_points(self.body, &self.factors, &self.places(), self.scale)
@@ -323,9 +336,10 @@ impl<'a> Solve<'a> {
         let mut smoothed = Vec::new();
         if self.options.flipped == FlippedFaces::Smooth {
             let shapes = self.body.shapes.iter().zip(&mut points);
-            smoothed = shapes
-                .map(|(shape, points)| smooth_flipped(shape, points))
-                .collect();
+            let smooth = |(shape, points): (&Shape, &mut Vec<DVec3>)| {
+                smooth_flipped(shape, points, |point| self.map(shape, point as usize))
+            };
+            smoothed = shapes.map(smooth).collect();
             self.report.smoothed = smoothed.iter().map(Vec::len).sum();
         }
         let before = self.body.extent();

@@ -921,8 +921,8 @@ fn faces_that_the_fit_flipped_are_on_the_fold_over_map() {
     let body = h.editor.document().body().unwrap();
     let mut rows = Vec::new();
     for _ in 0..4 {
-        let mut row = next_row(&body, &rows, Kind::Girth).unwrap();
-        row.value *= 3.0;
+        let mut row = next_row(&body, &rows, Kind::Length).unwrap();
+        row.value *= 2.0;
         rows.push(row);
     }
     h.editor
