@@ -13,6 +13,16 @@ const MAX_STEPS: usize = 64;
 /// A step of more than this many median steps has lost frames.
 const LOST: f64 = 1.5;
 
+/// A sender's time that jumps back by more than this begins anew, seconds.
+const RESTART_SECS: f64 = 1.0;
+/// One that jumps ahead of the arrivals by more than this does, too, seconds.
+const AHEAD_SECS: f64 = 60.0;
+
+/// Whether a sender whose time has passed by `step` while `passed` seconds went by has begun another clock.
+pub(crate) fn is_other_clock(step: f64, passed: f64) -> bool {
+    step < -RESTART_SECS || step > passed + AHEAD_SECS
+}
+
 /// The running minimum over 2 s of how much later packets arrive than their times say: downwards at once, upwards by at most
 /// 1 ms a second, as a delay can only be too long.
 #[derive(Clone, Debug, Default, PartialEq)]

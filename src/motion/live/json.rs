@@ -1,8 +1,8 @@
 //! JSON lines as they arrive, checked before they are used.
 
+use super::clock::is_other_clock;
 use super::samples::LiveSamples;
 use crate::motion::table::{JsonLine, MAX_LINE_BYTES};
-use crate::motion::vmc::is_other_clock;
 use glam::{DQuat, DVec3};
 use serde::Serialize;
 use std::collections::BTreeMap;

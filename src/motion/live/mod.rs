@@ -14,8 +14,8 @@ mod pose;
 mod samples;
 mod start_pose;
 
-pub(in crate::motion) use clock::Delays;
 pub use clock::LiveClock;
+pub(in crate::motion) use clock::{Delays, is_other_clock};
 pub use json::{JsonCounts, JsonSource};
 pub use morphs::LiveMorphs;
 pub use pose::{Calibration, LivePose, Origin};

@@ -8,7 +8,7 @@
 //! All but `t` (seconds) is optional; unknown keys are ignored. Right-handed, Y up, metres. Rotations are those of joints in
 //! their parents' spaces; `"space": "world"` says otherwise.
 
-use super::check_time;
+use super::number::check_time;
 use crate::motion::fault::Fault;
 use crate::motion::recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;

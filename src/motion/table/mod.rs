@@ -32,20 +32,6 @@ mod json_lines_out;
 mod number;
 mod trc;
 
-/// The largest time, seconds: stamps of devices may count from 1970.
-pub(in crate::motion) const MAX_TIME: f64 = 1e10;
-
-/// An error for a time, in seconds, that no clock has: one in another unit.
-pub(in crate::motion) fn check_time(time: f64) -> Result<(), String> {
-    // NaN is no time either.
-    if time.abs() <= MAX_TIME {
-        return Ok(());
-    }
-    Err(format!(
-        "the time {time} s is more than 300 years: it may be in another unit"
-    ))
-}
-
 pub(crate) use cells::{Row, Rows, find_separator};
 pub use csv::parse_csv;
 pub(in crate::motion) use json_lines::JsonLine;

@@ -14,6 +14,20 @@ pub(crate) enum Cell<'a> {
 /// Words that devices write for a missing value, in lower case.
 const NOTHING: [&str; 9] = ["", "nan", "na", "n/a", "null", "none", "-", "--", "inf"];
 
+/// The largest time, seconds: stamps of devices may count from 1970.
+pub(in crate::motion) const MAX_TIME: f64 = 1e10;
+
+/// An error for a time, in seconds, that no clock has: one in another unit.
+pub(in crate::motion) fn check_time(time: f64) -> Result<(), String> {
+    // NaN is no time either.
+    if time.abs() <= MAX_TIME {
+        return Ok(());
+    }
+    Err(format!(
+        "the time {time} s is more than 300 years: it may be in another unit"
+    ))
+}
+
 /// Reads a cell; with `decimal_comma` its comma may stand for the point.
 pub(crate) fn read_cell(text: &str, decimal_comma: bool) -> Cell<'_> {
     let text = text.trim();

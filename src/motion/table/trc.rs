@@ -14,9 +14,8 @@
 //! A marker with a blank coordinate is missing in that row.
 
 use super::cells::MAX_CELLS;
-use super::check_time;
 use super::in_order::InOrder;
-use super::number::{Cell, read_cell};
+use super::number::{Cell, check_time, read_cell};
 use crate::motion::fault::Fault;
 use crate::motion::{Note, Recording, Track};
 use crate::task::Task;

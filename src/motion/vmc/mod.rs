@@ -24,6 +24,5 @@ pub use log::read_log;
 pub(crate) use message::of_vrm1;
 pub use root::{LiveRoot, ROOT, Root};
 pub use sender::MAX_SENDERS;
-pub(crate) use source::is_other_clock;
 pub use source::{VmcCounts, VmcSource};
 pub use take::{Body, is_of_body, length_fault, take_of_body};

@@ -1,7 +1,6 @@
 //! The senders of VMC packets at one port: the clock of each, and which of them moves a channel.
 
-use super::source::is_other_clock;
-use crate::motion::live::Delays;
+use crate::motion::live::{Delays, is_other_clock};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 

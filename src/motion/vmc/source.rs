@@ -12,16 +12,6 @@ use std::net::SocketAddr;
 
 /// The largest number of channels.
 const MAX_CHANNELS: usize = 256;
-/// A sender's time that jumps back by more than this begins anew, seconds.
-const RESTART_SECS: f64 = 1.0;
-/// One that jumps ahead of the arrivals by more than this does, too, seconds.
-const AHEAD_SECS: f64 = 60.0;
-
-/// Whether a sender whose time has passed by `step` while `passed` seconds went by has begun another clock.
-pub(crate) fn is_other_clock(step: f64, passed: f64) -> bool {
-    step < -RESTART_SECS || step > passed + AHEAD_SECS
-}
-
 /// How many packets and messages came.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VmcCounts {
