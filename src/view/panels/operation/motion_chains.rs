@@ -32,7 +32,7 @@ pub(super) fn chains_ui(ui: &mut Ui, map: &mut RoleMap, names: &[Vec<String>; 2]
                     let response = ui.checkbox(&mut is_root, "Root").on_hover_text(about);
                     response.widget_info(|| {
                         let label = format!("{name}: Root");
-                        WidgetInfo::selected(egui::WidgetType::Checkbox, true, is_root, label)
+                        WidgetInfo::selected(Role::CheckBox, true, is_root, label)
                     });
                     if is_root != chain.root {
                         root = Some((index, is_root));
