@@ -48,6 +48,9 @@ pub struct AddedMotion {
     pub fingerprint: u64,
 }
 
+/// Whether a body moves joints too, and whether a rotation of a name may move a joint without a binding.
+type Others<'a> = (bool, &'a dyn Fn(&str, JointId) -> bool);
+
 /// Why a motion is not put on a character.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AddMotionError {
@@ -187,12 +190,12 @@ impl Character {
             || !Named::new(recording, &self.named_target(), |_, _| true).is_empty()
     }
 
-    /// Adds keyframes of channels, bound or of the names of what they move, to a clip; `is_free`: whether a rotation of this name
-    /// may move this joint without a binding; `has_body`: whether a body moves others. `None`: no channel moves anything.
+    /// Adds keyframes of channels, bound or of the names of what they move, to a clip. `None`: no
+    /// channel moves anything.
     fn bake_channels(
         &self,
         recording: &Recording,
-        (has_body, is_free): (bool, &dyn Fn(&str, JointId) -> bool),
+        (has_body, is_free): Others<'_>,
         clip: &mut Clip,
         settings: &MotionSettings,
         task: &Task,
