@@ -98,8 +98,7 @@ impl SampleKind {
     pub fn default_points(self) -> usize {
         match self {
             Self::Arm => 4_000,
-            Self::Hand => 5_000,
-            Self::Leg => 5_000,
+            Self::Hand | Self::Leg => 5_000,
             Self::Mannequin => 9_000,
             Self::Cylinder => 12_866,
             Self::CoarseArm => 262,

@@ -68,14 +68,14 @@ impl ClusterMap {
 
     /// The map with gains multiplied by factors. A group of which a layer would become invalid stays as it is.
     #[must_use]
-    pub fn with_gains<'a>(&self, factors: impl Iterator<Item = (&'a Gain, f64)> + Clone) -> Self {
+    pub fn with_gains(&self, factors: &[(&Gain, f64)]) -> Self {
         let mut made = self.clone();
         for group in &mut made.groups {
             let factor = |kind: GainKind, layer: &str| {
                 let same = |gain: &Gain| {
                     gain.kind == kind && gain.group == group.name && gain.layer == layer
                 };
-                let own = factors.clone().filter(|(gain, _)| same(gain));
+                let own = factors.iter().filter(|(gain, _)| same(gain));
                 own.map(|(_, factor)| factor).product::<f64>()
             };
             let mut changed = ClusterGroup::clone(group);

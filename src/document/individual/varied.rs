@@ -77,8 +77,8 @@ impl Varied {
                 ..Self::default()
             };
         }
-        let factors = variations.iter().filter_map(Variation::gain);
-        if of.clusters.is_empty() || factors.clone().next().is_none() {
+        let factors: Vec<(&Gain, f64)> = variations.iter().filter_map(Variation::gain).collect();
+        if of.clusters.is_empty() || factors.is_empty() {
             return of.clone();
         }
         let known = self
@@ -92,7 +92,7 @@ impl Varied {
         let known = known.filter(|(from, _)| Arc::ptr_eq(from, &of.clusters));
         let clusters = match known {
             Some((_, made)) => made.clone(),
-            None => Arc::new(of.clusters.with_gains(factors)),
+            None => Arc::new(of.clusters.with_gains(&factors)),
         };
         let pair = (of.clusters.clone(), clusters.clone());
         self.clusters.insert(id, pair);
