@@ -9,7 +9,6 @@
 //! Limits: an offset needs an overlap of at least a third of the shorter signal and of 1 s; a drift of the clocks is not
 //! found, fit stamps for that ([`super::align::fit_clock`]).
 
-use super::fourier::{Complex, times, transform};
 use super::recording::Recording;
 use super::sampling::{Ends, Sampling};
 use super::series::{Channel, ChannelError};
@@ -17,6 +16,8 @@ use super::signal::Signal;
 use crate::math::transform::normalize_or_identity;
 use crate::task::{Cancelled, Task};
 use glam::{DQuat, DVec3};
+use rustfft::FftPlanner;
+use rustfft::num_complex::Complex64;
 
 /// Signals are resampled to at most this many samples a second.
 const MAX_RATE: f64 = 1_000.0;
@@ -309,31 +310,36 @@ fn mean_around(channel: &Channel<f64>, time: f64, half: f64) -> Option<f64> {
 struct Sums {
     size: usize,
     /// The number of samples that both have, and the sum of products.
-    counts_products: Vec<Complex>,
+    counts_products: Vec<Complex64>,
     /// Of the first signal: its sum and its sum of squares.
-    first: Vec<Complex>,
+    first: Vec<Complex64>,
     /// The same of the second one.
-    second: Vec<Complex>,
+    second: Vec<Complex64>,
 }
 
 impl Sums {
     fn new(fixed: &Resampled, other: &Resampled, task: &Task) -> Result<Self, CorrelateError> {
         let size = (fixed.values.len() + other.values.len() - 1).next_power_of_two();
-        let spectrum = |values: &mut dyn Iterator<Item = Complex>| {
-            let mut padded = vec![[0.0; 2]; size];
+        let mut planner = FftPlanner::new();
+        let (forward, inverse) = (
+            planner.plan_fft_forward(size),
+            planner.plan_fft_inverse(size),
+        );
+        let spectrum = |values: &mut dyn Iterator<Item = Complex64>| {
+            let mut padded = vec![Complex64::default(); size];
             for (place, value) in padded.iter_mut().zip(values) {
                 *place = value;
             }
-            transform(&mut padded, false);
+            forward.process(&mut padded);
             padded
         };
         // Two real signals in each transform: the values and the mask; the squares alone.
         let mask = |valid: bool| f64::from(u8::from(valid));
         let of = |signal: &Resampled, step: f32| {
             let both = signal.values.iter().zip(&signal.valid);
-            let both = spectrum(&mut both.map(|(v, m)| [*v, mask(*m)]));
+            let both = spectrum(&mut both.map(|(v, m)| Complex64::new(*v, mask(*m))));
             task.step("Comparing", step)?;
-            let squares = spectrum(&mut signal.values.iter().map(|v| [v * v, 0.0]));
+            let squares = spectrum(&mut signal.values.iter().map(|v| Complex64::new(v * v, 0.0)));
             task.step("Comparing", step + 0.15)?;
             let (values, mask) = split(&both);
             Ok::<_, Cancelled>([values, mask, squares])
@@ -341,15 +347,15 @@ impl Sums {
         let [f, mf, ff] = of(fixed, 0.1)?;
         let [g, mg, gg] = of(other, 0.4)?;
         // Both results are real: one is put into the imaginary part of the other.
-        let pair = |a: [&[Complex]; 2], b: [&[Complex]; 2]| {
-            let mut joined: Vec<Complex> = (0..size)
+        let pair = |a: [&[Complex64]; 2], b: [&[Complex64]; 2]| {
+            let mut joined: Vec<Complex64> = (0..size)
                 .map(|k| {
-                    let x = times(a[0][k], conjugate(a[1][k]));
-                    let y = times(b[0][k], conjugate(b[1][k]));
-                    [x[0] - y[1], x[1] + y[0]]
+                    let (x, y) = (a[0][k] * a[1][k].conj(), b[0][k] * b[1][k].conj());
+                    // The inverse transform is not divided by the number of values.
+                    Complex64::new(x.re - y.im, x.im + y.re) / size as f64
                 })
                 .collect();
-            transform(&mut joined, true);
+            inverse.process(&mut joined);
             joined
         };
         let counts_products = pair([&mf, &mg], [&f, &g]);
@@ -372,7 +378,7 @@ impl Sums {
 
     /// The number of samples that both have at a lag.
     fn overlap(&self, lag: usize, n_other: usize) -> f64 {
-        self.counts_products[self.place(lag, n_other)][0].round()
+        self.counts_products[self.place(lag, n_other)].re.round()
     }
 
     /// Pearson's correlation at a lag; NaN where they overlap by less than `least` samples or one does not change there.
@@ -382,8 +388,9 @@ impl Sums {
         if n < least.max(2.0) {
             return f64::NAN;
         }
-        let product = self.counts_products[at][1];
-        let ([f, ff], [g, gg]) = (self.first[at], self.second[at]);
+        let product = self.counts_products[at].im;
+        let (f, ff) = (self.first[at].re, self.first[at].im);
+        let (g, gg) = (self.second[at].re, self.second[at].im);
         let (own, theirs) = (ff - f * f / n, gg - g * g / n);
         // The signals have a deviation of 1: less than this is constant within the overlap.
         if own < 1e-6 * n || theirs < 1e-6 * n {
@@ -393,19 +400,14 @@ impl Sums {
     }
 }
 
-fn conjugate([a, b]: Complex) -> Complex {
-    [a, -b]
-}
-
 /// The spectra of the real and of the imaginary part of a signal, from its spectrum.
-fn split(both: &[Complex]) -> (Vec<Complex>, Vec<Complex>) {
+fn split(both: &[Complex64]) -> (Vec<Complex64>, Vec<Complex64>) {
     let n = both.len();
     let parts = (0..n).map(|k| {
-        let (x, y) = (both[k], conjugate(both[(n - k) % n]));
-        let real = [0.5 * (x[0] + y[0]), 0.5 * (x[1] + y[1])];
+        let (x, y) = (both[k], both[(n - k) % n].conj());
+        let half = (x - y) * 0.5;
         // (x - y) / 2i.
-        let imaginary = [0.5 * (x[1] - y[1]), -0.5 * (x[0] - y[0])];
-        (real, imaginary)
+        ((x + y) * 0.5, Complex64::new(half.im, -half.re))
     });
     parts.unzip()
 }

@@ -25,7 +25,6 @@ pub mod contacts;
 pub mod correlate;
 pub mod fade;
 pub mod fault;
-mod fourier;
 mod known_bones;
 pub mod live;
 mod morphs;

@@ -205,4 +205,36 @@ fn a_channel_says_its_value_its_extremes_and_when_it_is_above_a_threshold() {
     window.press_widget(Role::Link, "1.50 - 2.00 s");
     assert!((window.editor().playback().time_secs - 1.5).abs() < 1e-6);
     window.assert_panel_fits();
+    // The channel is bound to the selected bone at once; its clip is shown.
+    let id = *window.document().recordings().keys().next().expect("one");
+    window.reach(Role::ComboBox, "Bind to");
+    window.pick("Bind to", "Hinge angle");
+    window.settle();
+    assert_eq!(undo_label(&window), "Bind channels · load");
+    let bone = window.bones()[0];
+    let name = window.document().skeleton().joint(bone).name.clone();
+    let bound = window.editor().binding_of(id, "load").cloned();
+    assert_eq!(
+        bound.as_ref().and_then(|to| to.joint()),
+        Some(name.as_str())
+    );
+    let n_clips = window.document().clips().len();
+    window.reach(Role::SpinButton, "Gain of the binding");
+    window.picture("channel-bound");
+    window.click(Role::SpinButton, "Gain of the binding");
+    window.write("0.5");
+    window.key(Modifiers::NONE, Key::Enter);
+    window.settle();
+    let bound = window.editor().binding_of(id, "load").cloned();
+    let scale = bound.and_then(|to| to.scale()).expect("a number");
+    assert_eq!((scale.gain, scale.offset), (0.5, 0.0));
+    assert_eq!(
+        window.document().clips().len(),
+        n_clips,
+        "the clip is made again"
+    );
+    window.find_and_run(Command::Undo);
+    window.find_and_run(Command::Undo);
+    window.settle();
+    assert_eq!(window.editor().binding_of(id, "load"), None);
 }

@@ -431,3 +431,75 @@ impl Bound<'_> {
         keys
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::Joint;
+    use crate::skeleton::joint_limits::JointLimits;
+
+    #[test]
+    fn a_sample_and_a_hinge_by_its_limits_rotate_their_joints() {
+        let mut elbow = Joint {
+            name: "elbow".into(),
+            ..Joint::default()
+        };
+        elbow.rest.rotation = DQuat::from_rotation_y(0.5);
+        let mut knee = Joint {
+            name: "knee".into(),
+            ..Joint::default()
+        };
+        knee.rule.limits = Some(JointLimits([[0.0; 2], [-2.0, 0.0], [0.0; 2]]));
+        let skeleton = Skeleton::new(vec![elbow, knee]).unwrap();
+        let bent = DQuat::from_rotation_y(0.5) * DQuat::from_rotation_x(1.0);
+        let samples = [SamplePose {
+            name: "Bent".into(),
+            joints: vec![(JointId(0), bent)],
+        }];
+        let target = BindTarget {
+            skeleton: &skeleton,
+            rest: &Pose::rest(&skeleton),
+            morphs: &[],
+            samples: &samples,
+        };
+        let scalar = |name: &str, unit: &str, values: [f64; 4]| ScalarTrack {
+            name: name.into(),
+            unit: unit.into(),
+            values: values.to_vec(),
+        };
+        let recording = Recording {
+            times: vec![0.0, 0.1, 0.2, 0.3],
+            scalars: vec![
+                scalar("emg", "%", [0.0, 50.0, f64::NAN, 300.0]),
+                scalar("angle", "deg", [0.0, 0.5, 1.0, 1.5]),
+            ],
+            ..Recording::default()
+        };
+        let bindings = ["emg=sample:Bent,0.01", "angle=hinge:knee,-1"];
+        let bindings = bindings.map(|text| text.parse::<Binding>().unwrap());
+        let bound = bind(&recording, &bindings, &target).unwrap();
+        assert!(bound.rotates("elbow") && bound.rotates("knee") && !bound.has_moves());
+        assert!(bound.recording.scalars.is_empty(), "they move nothing else");
+        let rotation = |name: &str| {
+            let mut tracks = bound.recording.rotations.iter();
+            tracks
+                .find(|track| track.name == name)
+                .unwrap()
+                .values
+                .clone()
+        };
+        let elbow = rotation("elbow");
+        let half = DQuat::from_rotation_y(0.5) * DQuat::from_rotation_x(0.5);
+        assert!(elbow[1].abs_diff_eq(half, 1e-12), "{}", elbow[1]);
+        assert!(!elbow[2].is_valid(), "a missing number");
+        assert!(elbow[3].abs_diff_eq(bent, 1e-12), "held at 1");
+        // Angles are radians within, degrees as they are shown.
+        let knee = rotation("knee");
+        assert!(knee[3].abs_diff_eq(DQuat::from_rotation_y(-1.5), 1e-12));
+        let same = ["emg=hinge:knee,x", "angle=sample:Bent", "emg=sample:Bent"];
+        let same = same.map(|text| text.parse::<Binding>().unwrap());
+        let why = bind(&recording, &same, &target).unwrap_err();
+        let expected = "two channels are bound to the bone \"elbow\": unbind one of them";
+        assert_eq!(why, expected);
+    }
+}
