@@ -559,7 +559,7 @@ const FLIPS: [(&str, f64, [usize; 2]); 8] = [
 ];
 
 #[test]
-fn faces_flip_as_often_as_in_the_prototype_and_are_smoothed_back() {
+fn lengths_flip_as_many_faces_as_in_the_prototype_and_are_smoothed_back() {
     let Some(shared) = shared_dir("flipped faces") else {
         return;
     };
@@ -588,6 +588,9 @@ fn faces_flip_as_often_as_in_the_prototype_and_are_smoothed_back() {
                 kept.report.flipped
             );
             assert_eq!(kept.report.smoothed, 0, "{what}");
+            if kind == Kind::Length {
+                assert_eq!(kept.report.flipped, expected, "{what}");
+            }
             let inside_out = |made: &Document| {
                 let meshes = made.meshes().values();
                 meshes
