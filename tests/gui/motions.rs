@@ -118,6 +118,27 @@ fn lanes_and_contacts_are_dragged_and_typed() {
     window.find_and_run(Command::Undo);
     window.settle();
     assert_eq!(window.document().recordings()[&id].clock.b, 0.0);
+    // By the flag of a stamp with Alt: it stays at the playhead.
+    let editor = window.harness.state_mut().editor_mut();
+    assert!(editor.add_stamp_at(id, 0.4, "hit") && editor.add_stamp_at(id, 0.6, "goal"));
+    editor.set_time(0.6);
+    window.settle();
+    let flag = |window: &Window, label: &str| {
+        let flags = window.harness.query_all_by_label(label);
+        flags.into_iter().next().expect("a flag").rect().center()
+    };
+    let (hit, goal) = (
+        flag(&window, "hit at 0.40 s"),
+        flag(&window, "goal at 0.60 s"),
+    );
+    let by = Vec2::new(goal.x - hit.x + 4.0, 0.0);
+    window.drag(PointerButton::Primary, Modifiers::ALT, hit, by);
+    window.settle();
+    assert_eq!(undo_label(&window), "Move recording · walker");
+    let offset = window.document().recordings()[&id].clock.b;
+    assert!((offset - 0.2).abs() < 1e-9, "{offset}");
+    window.find_and_run(Command::Undo);
+    window.settle();
     // With the arrow keys, as a slider.
     let lanes = window
         .harness

@@ -84,7 +84,7 @@ fn sender_ui(ui: &mut Ui, settings: &mut LiveSettings, hint: &str) {
     let about = format!(
         "The IPv4 address of the only computer to receive from, such as 192.168.1.20. Empty: any that may send. {hint}"
     );
-    let id = Id::new("sender address of live motion");
+    let id = Id::unique("sender address of live motion");
     let known = settings.access.only.map(|only| only.to_string());
     let known = known.unwrap_or_default();
     let typed: Option<String> = ui.data(|data| data.get_temp(id));

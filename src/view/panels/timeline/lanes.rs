@@ -427,7 +427,8 @@ fn flag_ui(
     let mut from = None;
     if !drags && response.drag_started_by(PointerButton::Primary) {
         editor.choose_recording(id);
-        let at = response.interact_pointer_pos();
+        // Not where the pointer is once the drag is one: the flag stays under the pointer.
+        let at = ui.input(|i| i.pointer.press_origin());
         from = at.map(|at| scale.time_at(at.x));
     }
     response.context_menu(|ui| {
