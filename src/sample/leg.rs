@@ -23,6 +23,9 @@ const TOE: DVec3 = v(0.012, 0.016, 0.185);
 /// Names of the bones, parents before children.
 const BONES: [&str; 4] = ["thigh.L", "shin.L", "foot.L", "toes.L"];
 
+/// How far the joints of [`BONES`] bend in the squat, degrees.
+const SQUAT: [f64; 4] = [-80.0, 115.0, -35.0, 0.0];
+
 /// The leg.
 pub(super) fn leg() -> Body {
     let mut rig = Rig::default();
@@ -145,7 +148,6 @@ pub(super) fn clips(rig: &Rig, joints: &[Joint]) -> Vec<Clip> {
         }
         clip
     };
-    const SQUAT: [f64; 4] = [-80.0, 115.0, -35.0, 0.0];
     let mut squat = clip("Squat", SQUAT);
     squat.translate(index(0), &times, |k| {
         ANKLE - bent_ankle(rig, [SQUAT[0] * share(k), SQUAT[1] * share(k)])

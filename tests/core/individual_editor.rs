@@ -858,7 +858,7 @@ fn a_what_if_has_a_gain_of_its_own() {
         muscle.settings.amplitude
     };
     let before = amplitude(&what_if(&h));
-    let serial = h.editor.shape_of(Person::WhatIf).unwrap() as *const _;
+    let serial = std::ptr::from_ref(h.editor.shape_of(Person::WhatIf).unwrap());
     let gain = |factor: f64| {
         let gain = muscle.clone();
         vec![Variation::Gain { gain, factor }]
@@ -867,7 +867,7 @@ fn a_what_if_has_a_gain_of_its_own() {
     h.settle();
     assert_eq!(amplitude(&what_if(&h)), 3.0 * before);
     assert_eq!(
-        h.editor.shape_of(Person::WhatIf).unwrap() as *const _,
+        std::ptr::from_ref(h.editor.shape_of(Person::WhatIf).unwrap()),
         serial,
         "no fit is needed"
     );

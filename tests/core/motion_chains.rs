@@ -284,7 +284,7 @@ fn a_hand_of_joints_beside_each_other_is_moved_by_chains() {
     let axis = DVec3::Z;
     let mut bend = DQuat::IDENTITY;
     for pair in joints.windows(2) {
-        bend = bend * DQuat::from_axis_angle(axis, 0.3);
+        bend *= DQuat::from_axis_angle(axis, 0.3);
         let offset = rig.places[pair[1]] - rig.places[pair[0]];
         take.rotations[n + pair[0]] = turn * bend * rig.rotations[pair[0]];
         take.places[n + pair[1]] = take.places[n + pair[0]] + turn * bend * offset;

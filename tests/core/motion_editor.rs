@@ -170,7 +170,7 @@ fn bones_are_matched_by_structure_and_by_hand() {
     let motion = h.editor.adding_motion().unwrap();
     assert_eq!(
         motion.failure(),
-        Some("The motion: no hips were found: map hips.")
+        Some("The motion: no hips were found: map hips, or add chains.")
     );
     assert!(motion.clip().is_none() && hips(&h).found == FoundHow::Missing);
 

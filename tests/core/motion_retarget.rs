@@ -356,7 +356,10 @@ fn what_is_no_biped_is_said() {
     let take = Take::of_bvh(&bvh, Positions::Auto);
     let roles = find_roles(&take.rest);
     let why = check_roles(&take.rest, &roles).unwrap_err().to_string();
-    assert_eq!(why, "no legs were found: map thigh, shin and foot");
+    assert_eq!(
+        why,
+        "no legs were found: map thigh, shin and foot, or add chains"
+    );
 }
 
 /// Where the travel is left out, a body walks on a floor that moves: its legs are those of the whole walk.

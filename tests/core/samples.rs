@@ -45,10 +45,9 @@ fn every_size_is_closed_well_shaped_and_well_weighted() {
             let n_joints = match kind {
                 SampleKind::Arm => 3..=3,
                 SampleKind::Hand => 17..=17,
-                SampleKind::Leg => 4..=4,
                 SampleKind::Mannequin => 50..=70,
                 SampleKind::Cylinder => 2..=2,
-                SampleKind::CoarseArm => 4..=4,
+                SampleKind::CoarseArm | SampleKind::Leg => 4..=4,
             };
             assert!(n_joints.contains(&model.skin.joints.len()), "{kind:?}");
             check(&model, n);

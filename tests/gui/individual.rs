@@ -50,9 +50,11 @@ fn press_combo(window: &mut Window, label: &str, entry: &str) {
     window.settle();
     let entries = window.harness.query_all_by_label(entry);
     let roles = [Role::Button, Role::ListBoxOption, Role::RadioButton];
-    let entries = entries.filter(|node| roles.contains(&node.accesskit_node().role()));
+    let mut entries = entries.filter(|node| roles.contains(&node.accesskit_node().role()));
     // The list is drawn last.
-    entries.last().expect("the entry").click();
+    let entry = entries.next_back().expect("the entry");
+    entry.click();
+    drop(entries);
     window.harness.step();
     window.settle();
 }

@@ -359,7 +359,8 @@ mod tests {
     #[test]
     fn a_reader_waits_for_room_and_loses_nothing() {
         let n = 20_000;
-        let text: String = (0..n).map(|i| format!("{i}\n")).collect();
+        let lines: Vec<String> = (0..n).map(|i| i.to_string()).collect();
+        let text = lines.join("\n") + "\n";
         let listener = Listener::of_reader(std::io::Cursor::new(text), || {}).unwrap();
         // Long enough for the queue to fill.
         std::thread::sleep(Duration::from_millis(100));

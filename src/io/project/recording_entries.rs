@@ -88,7 +88,7 @@ pub(super) struct MotionOfRecording {
     #[serde(skip_serializing_if = "is_default")]
     root_joint: bool,
     #[serde(skip_serializing_if = "is_default")]
-    keeps_stretch: bool,
+    stretch: Stretch,
     #[serde(skip_serializing_if = "is_default")]
     reference: Reference,
     #[serde(skip_serializing_if = "is_default")]
@@ -116,6 +116,14 @@ pub(super) struct MotionOfRecording {
     /// The fingerprint of the clip as it was made, in hexadecimal; empty: unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     baked: String,
+}
+
+/// What becomes of the lengths of bones that change in the motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Stretch {
+    #[default]
+    Drop,
+    Keep,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -148,7 +156,11 @@ impl From<&BodyMotion> for MotionOfRecording {
             chains: settings.by_hand.chains.clone(),
             twists: settings.by_hand.twists.clone(),
             root_joint: retarget.root == RootMotion::Root,
-            keeps_stretch: retarget.keeps_stretch,
+            stretch: if retarget.keeps_stretch {
+                Stretch::Keep
+            } else {
+                Stretch::Drop
+            },
             reference: match retarget.reference {
                 retarget::Reference::Auto => Reference::Auto,
                 retarget::Reference::Best => Reference::Best,
@@ -209,7 +221,7 @@ impl From<MotionOfRecording> for BodyMotion {
                     } else {
                         RootMotion::Hips
                     },
-                    keeps_stretch: entry.keeps_stretch,
+                    keeps_stretch: entry.stretch == Stretch::Keep,
                 },
                 bake: BakeOptions {
                     locks_feet: !entry.free_feet,

@@ -133,18 +133,18 @@ fn add_twist_joints(target: &Rig, mapping: &Mapping, side: Side, drives: &mut [O
     let Some(axis) = along.try_normalize() else {
         return;
     };
-    for joint in 0..target.len() {
+    for (joint, drive) in drives.iter_mut().enumerate() {
         let name = target.names[joint].to_lowercase();
         let is_twist = name.contains("twist") || name.contains("roll");
         let is_on_bone = target.is_below(joint, forearm)
             && joint != hand
             && !target.is_below(joint, hand)
             && !target.is_below(hand, joint);
-        if !is_twist || !is_on_bone || !target.is_bone[joint] || drives[joint].is_some() {
+        if !is_twist || !is_on_bone || !target.is_bone[joint] || drive.is_some() {
             continue;
         }
         let share = (target.places[joint] - target.places[forearm]).dot(axis) / along.length();
-        drives[joint] = Some(Drive::Twist(TwistJoint {
+        *drive = Some(Drive::Twist(TwistJoint {
             forearm,
             hand,
             axis,

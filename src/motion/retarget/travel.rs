@@ -144,7 +144,8 @@ pub(super) fn heights(
         }
     };
     let is_fixed = wanted == Scale::Fixed(scale);
-    if !is_fixed && !(scale.is_finite() && scale > 0.0) {
+    let is_usable = scale.is_finite() && scale > 0.0;
+    if !(is_fixed || is_usable) {
         let whose = if legs[0] > 0.0 {
             "the character"
         } else {

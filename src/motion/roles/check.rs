@@ -7,16 +7,16 @@ use crate::motion::rig::Rig;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RolesFault {
     /// There are no hips.
-    #[error("no hips were found: map hips")]
+    #[error("no hips were found: map hips, or add chains")]
     NoHips,
     /// There is no leg.
-    #[error("no legs were found: map thigh, shin and foot")]
+    #[error("no legs were found: map thigh, shin and foot, or add chains")]
     NoLegs,
     /// There is no arm.
-    #[error("no arms were found: map upperarm, forearm and hand")]
+    #[error("no arms were found: map upperarm, forearm and hand, or add chains")]
     NoArms,
     /// A part of a leg is missing.
-    #[error("no {} was found on the {} side: map {}", .0.part.label(), .0.side.label(), .0.label())]
+    #[error("no {} was found on the {} side: map {}, or add chains", .0.part.label(), .0.side.label(), .0.label())]
     Missing(Role),
     /// Two roles have one joint.
     #[error("\"{joint}\" is {} and {}: map one of them to another joint", .roles[0].label(), .roles[1].label())]
