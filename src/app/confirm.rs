@@ -27,11 +27,13 @@ pub(super) enum Pending {
 
 /// How a window closes whose export is not written yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closing {
-    /// The artist is asked.
-    Asking,
-    /// Once the file is written.
-    WhenDone,
+pub(super) struct Closing {
+    /// Whether it closes once the file is written; otherwise the artist is asked.
+    when_done: bool,
+    /// The number of exports that were not written, as it began.
+    n_unwritten: u64,
+    /// The history revision whose changes are discarded.
+    discards: Option<u64>,
 }
 
 impl SinewApp {
@@ -40,7 +42,7 @@ impl SinewApp {
         self.dialog.is_some()
             || self.range_of_motion.is_some()
             || self.pending.is_some()
-            || self.closing == Some(Closing::Asking)
+            || self.closing.is_some_and(|closing| !closing.when_done)
             || self.dropped_model.is_some()
             || self.editor.save_conflict().is_some()
             || !self.recoverable.is_empty()
@@ -116,7 +118,8 @@ impl SinewApp {
             }
             Pending::Show => self.editor.show_waiting_model(),
             Pending::Close if self.editor.unwritten_export().is_some() => {
-                self.closing = Some(Closing::Asking);
+                let revision = self.editor.history().revision();
+                self.ask_about_export(Some(revision));
             }
             Pending::Close => self.close(ctx),
         }
@@ -135,11 +138,20 @@ impl SinewApp {
         if self.would_lose_work() {
             self.pending = Some(Pending::Close);
         } else if self.editor.unwritten_export().is_some() {
-            self.closing = Some(Closing::Asking);
+            self.ask_about_export(None);
         } else {
             return;
         }
         ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+    }
+
+    /// `discards`: the history revision whose changes the artist has discarded or saved.
+    fn ask_about_export(&mut self, discards: Option<u64>) {
+        self.closing = Some(Closing {
+            when_done: false,
+            n_unwritten: self.editor.n_unwritten_exports(),
+            discards,
+        });
     }
 
     /// Asks about an export that is not written yet, and closes the window that waited for it.
@@ -147,30 +159,36 @@ impl SinewApp {
         let Some(closing) = self.closing else {
             return;
         };
-        let unwritten = self.editor.unwritten_export();
-        match (closing, unwritten) {
-            // Written meanwhile.
-            (Closing::Asking, None) => self.closing = None,
-            (Closing::WhenDone, Some(_)) => {}
-            (Closing::WhenDone, None) => {
-                self.closing = None;
-                if self.would_lose_work() {
+        let Some((name, progress)) = self.editor.unwritten_export() else {
+            self.closing = None;
+            // Where it failed or was cancelled, the window stays, and the artist reads why.
+            let is_written = self.editor.n_unwritten_exports() == closing.n_unwritten;
+            if closing.when_done && is_written {
+                let revision = self.editor.history().revision();
+                if closing.discards != Some(revision) && self.would_lose_work() {
                     self.pending = Some(Pending::Close);
                 } else {
                     self.close(ctx);
                 }
             }
-            (Closing::Asking, Some((name, progress))) => {
-                match unfinished_ui(ctx, &name, progress) {
-                    Unfinished::Asking => {}
-                    Unfinished::WhenDone => self.closing = Some(Closing::WhenDone),
-                    Unfinished::Now => {
-                        self.closing = None;
-                        self.close(ctx);
-                    }
-                    Unfinished::Cancel => self.closing = None,
-                }
+            return;
+        };
+        if closing.when_done {
+            return;
+        }
+        match unfinished_ui(ctx, &name, progress) {
+            Unfinished::Asking => {}
+            Unfinished::WhenDone => {
+                self.closing = Some(Closing {
+                    when_done: true,
+                    ..closing
+                });
             }
+            Unfinished::Now => {
+                self.closing = None;
+                self.close(ctx);
+            }
+            Unfinished::Cancel => self.closing = None,
         }
     }
 

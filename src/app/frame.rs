@@ -1,6 +1,5 @@
 //! The per-frame logic that runs before drawing.
 
-use super::confirm::Closing;
 use super::{SinewApp, thumbnails};
 use crate::sentence::shortened;
 use crate::view::frame::PanelKind;
@@ -92,10 +91,6 @@ impl SinewApp {
             self.toasts.clear();
         }
         while let Some(notice) = self.editor.take_notice() {
-            if notice.is_error && self.closing == Some(Closing::WhenDone) {
-                // The artist is to read why the file was not written.
-                self.closing = None;
-            }
             self.toasts
                 .show_message_at(notice.text, notice.is_error, notice.target);
         }

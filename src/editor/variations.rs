@@ -7,11 +7,10 @@ use crate::skeleton::JointId;
 use crate::skeleton::joint_limits::JointLimits;
 
 impl Editor {
-    /// A number of the fit of the edited table, which increases, if it flipped faces.
-    pub fn flipping_fit(&self) -> Option<u64> {
-        let fit = self.individuals.of(self.edited_person());
-        let shape = fit.shape.as_ref()?;
-        (shape.report.flipped > 0).then_some(fit.serial)
+    /// Whether the fit of the edited table flipped faces.
+    pub fn fit_flips(&self) -> bool {
+        let shape = self.individuals.of(self.edited_person()).shape.as_ref();
+        shape.is_some_and(|shape| shape.report.flipped > 0)
     }
 
     /// The limits and gains of the table that is edited.

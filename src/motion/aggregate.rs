@@ -12,6 +12,7 @@ use super::series::{Channel, ChannelError};
 use super::signal::Signal;
 use crate::task::{Cancelled, Task};
 use glam::DQuat;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The largest number of values of a table.
@@ -246,6 +247,8 @@ impl Aggregate {
         }
         let _ = writeln!(out, "# fps={}", self.rate);
         out.push('t');
+        // A rotation and a position may have one name, and each has a column that says whether it is valid.
+        let mut names = BTreeSet::from(["t".to_owned()]);
         for channel in &self.channels {
             for component in channel.components {
                 let dot = if component.is_empty() { "" } else { "." };
@@ -253,9 +256,16 @@ impl Aggregate {
                     "" => String::new(),
                     unit => format!("[{unit}]"),
                 };
-                push_cell(&mut out, &format!("{}{dot}{component}{unit}", channel.name));
+                let name = format!("{}{dot}{component}", channel.name);
+                let name = unique(name, channel.kind(), &mut names);
+                push_cell(&mut out, &format!("{name}{unit}"));
             }
-            push_cell(&mut out, &format!("{}.valid", channel.name));
+            let valid = unique(
+                format!("{}.valid", channel.name),
+                channel.kind(),
+                &mut names,
+            );
+            push_cell(&mut out, &valid);
         }
         out.push('\n');
         for (i, time) in self.times.iter().enumerate() {
@@ -279,6 +289,29 @@ impl Aggregate {
         }
         Ok(out)
     }
+}
+
+impl AggregateChannel {
+    fn kind(&self) -> &'static str {
+        match self.components.len() {
+            3 => "position",
+            4 => "rotation",
+            _ if self.words.is_empty() => "scalar",
+            _ => "label",
+        }
+    }
+}
+
+/// The name of a column, with its kind or a number where another column has it.
+fn unique(name: String, kind: &str, names: &mut BTreeSet<String>) -> String {
+    if names.insert(name.clone()) {
+        return name;
+    }
+    let numbered = (2..).map(|n| format!("{name}.{kind}{n}"));
+    let mut others = std::iter::once(format!("{name}.{kind}")).chain(numbered);
+    others
+        .find(|other| names.insert(other.clone()))
+        .unwrap_or(name)
 }
 
 /// The progress after some rows of the text.

@@ -11,7 +11,7 @@ use crate::motion::retarget::{
 };
 use crate::motion::roles::Roles;
 use crate::motion::vmc::is_of_body;
-use crate::motion::{MorphedJoint, Recording, Rig, Take};
+use crate::motion::{MorphedJoint, Recording, Rig, ScalarTrack, Take, Track};
 use crate::sentence::{sentence, shortened};
 use crate::skeleton::{Clip, JointId, Pose, Property, Skeleton};
 use crate::task::{Cancelled, Task};
@@ -184,10 +184,33 @@ impl Character {
 
     /// Whether a channel of a recording has the name of a joint or of a morph target, or is bound to something that it moves.
     pub fn follows(&self, recording: &Recording, bindings: &[Binding]) -> bool {
-        bindings
-            .iter()
-            .any(|binding| binding.to != BoundTo::Display)
-            || !Named::new(recording, &self.named_target(), |_, _| true).is_empty()
+        let displays = |binding: &Binding| binding.to == BoundTo::Display;
+        if !bindings.iter().all(displays) {
+            return true;
+        }
+        // The names are enough.
+        let is_unbound = |name: &str| bindings.iter().all(|binding| binding.channel != name);
+        let rotations = recording.rotations.iter().map(|track| &track.name);
+        let scalars = recording.scalars.iter().map(|track| &track.name);
+        let unbound = Recording {
+            rotations: rotations
+                .filter(|name| is_unbound(name))
+                .map(|name| Track {
+                    name: name.clone(),
+                    values: Vec::new(),
+                })
+                .collect(),
+            scalars: scalars
+                .filter(|name| is_unbound(name))
+                .map(|name| ScalarTrack {
+                    name: name.clone(),
+                    unit: String::new(),
+                    values: Vec::new(),
+                })
+                .collect(),
+            ..Recording::default()
+        };
+        !Named::new(&unbound, &self.named_target(), |_, _| true).is_empty()
     }
 
     /// Adds keyframes of channels, bound or of the names of what they move, to a clip. `None`: no

@@ -377,7 +377,7 @@ impl<'a> Solve<'a> {
         if self.report.flipped > 0 {
             let what = match self.options.flipped {
                 FlippedFaces::Keep => {
-                    "flipped: the heat map Fold-over shows where. Smooth flipped faces turns them back."
+                    "flipped: the heat map Fold-over shows where. Smooth flipped faces may turn them back."
                 }
                 FlippedFaces::Smooth => {
                     "flipped in spite of smoothing: the heat map Fold-over shows where."

@@ -114,6 +114,10 @@ fn the_manual_opens_from_the_menu_and_leads_from_page_to_page() {
             !window.says(&format!("    {section}")),
             "{page} is not open"
         );
+        let entry = window.harness.get_by_role_and_label(Role::Button, page);
+        entry.scroll_to_me();
+        window.harness.step();
+        window.settle();
         window.click(Role::Button, page);
         assert!(window.says(&format!("    {section}")), "{page}");
         window.click(Role::Button, &format!("    {section}"));

@@ -166,7 +166,10 @@ impl Editor {
                 // Meanwhile the file may have become an input.
                 let output = match self.outputs().claim(&path) {
                     Ok(output) => output,
-                    Err(why) => return self.notify_error(why.to_string()),
+                    Err(why) => {
+                        self.count_unwritten_export();
+                        return self.notify_error(why.to_string());
+                    }
                 };
                 let label = format!("Writing {}", file_name(&path));
                 let work = move |task: &Task| {
@@ -191,6 +194,7 @@ impl Editor {
     }
 
     fn notify_ended(&mut self, ended: Ended) {
+        self.count_unwritten_export();
         match ended {
             Ended::Cancelled => self.notify(CANCELLED),
             Ended::Failed(why) => self.notify_error(why),

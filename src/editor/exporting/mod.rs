@@ -46,6 +46,8 @@ pub struct Exporting {
     diagonal: Diagonal,
     advice: Advice,
     computing: Option<Computing>,
+    /// Exports of models and tables that failed or were cancelled.
+    n_unwritten: u64,
 }
 
 /// The diagonal of the body on screen in its rest pose, computed in the background. Keys distinguish the bodies and their
@@ -267,6 +269,15 @@ impl Editor {
         Some((file_name(path), task.fraction()))
     }
 
+    /// The number of exports of models and tables so far that failed or were cancelled.
+    pub fn n_unwritten_exports(&self) -> u64 {
+        self.exporting.n_unwritten
+    }
+
+    pub(in crate::editor) fn count_unwritten_export(&mut self) {
+        self.exporting.n_unwritten += 1;
+    }
+
     /// Cancels the computation; writes nothing.
     pub fn stop_computing(&mut self) {
         self.exporting.stop_computing();
@@ -351,7 +362,10 @@ impl Editor {
             Err(JobError::Cancelled) => {
                 self.finish_computing(&computing.path, computing.saves, Err(Cancelled.into()));
             }
-            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
+            Err(error @ JobError::Failed) => {
+                self.count_unwritten_export();
+                self.notify_error(error.to_string());
+            }
             Ok(result) => self.finish_computing(&computing.path, computing.saves, result),
         }
     }
@@ -362,6 +376,9 @@ impl Editor {
         saves: bool,
         result: Result<ExportResult, ExportError>,
     ) {
+        if result.is_err() {
+            self.count_unwritten_export();
+        }
         match result {
             Ok(result) => {
                 self.exporting.result = Some(result);
@@ -406,6 +423,9 @@ impl Editor {
         frame_label: Option<String>,
         result: Result<Result<ExportReport, ExportError>, JobError>,
     ) {
+        if !matches!(result, Ok(Ok(_))) {
+            self.count_unwritten_export();
+        }
         match result {
             Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Ok(Ok(report)) => match frame_label {

@@ -105,7 +105,16 @@ impl Editor {
         let recording = Some(Arc::new(next));
         let label = format!("Bind channels · {}", item.name);
         if let Err(error) = self.apply(Edit::Recording { id, recording }, &label) {
-            self.notify_error(error.to_string());
+            return self.notify_error(error.to_string());
+        }
+        let clip = item.motion.as_ref().and_then(|motion| motion.clip);
+        let clip = clip.and_then(|clip| self.document.clips().get(&clip));
+        if let Some(clip) = clip {
+            let text = format!(
+                "No channel of {} moves anything now. The clip \"{}\" keeps its keyframes; delete it if you do not need it.",
+                item.name, clip.name
+            );
+            self.notify(text);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{AddingMotion, Editor};
 use crate::editor::files::file_name;
+use crate::finding::counted;
 use crate::io::mapping_file::{RememberedMappings, read_mapping, write_mapping};
 use crate::motion::roles::RoleMap;
 use std::path::Path;
@@ -79,8 +80,23 @@ impl Editor {
         };
         match read_mapping(path) {
             Ok(map) => {
-                settings.by_hand = map;
+                let n = map.n_pairs();
+                let adding = self.motions.adding.as_ref();
+                let found = adding.and_then(|adding| Some((adding, adding.found.as_ref()?)));
+                settings.by_hand = match found {
+                    Some((adding, found)) => {
+                        map.for_names(&found.names, &adding.character.rig.names)
+                    }
+                    None => map,
+                };
+                let n_left_out = n - settings.by_hand.n_pairs();
                 self.set_motion_settings(settings);
+                if n_left_out > 0 {
+                    let of = counted(n, "pair");
+                    self.notify(format!(
+                        "{n_left_out} of {of} are left out: the motion or the character has no bones of their names."
+                    ));
+                }
             }
             Err(why) => {
                 let why = why.trim_end_matches('.');

@@ -7,7 +7,7 @@ const WINDOW: f64 = 2.0;
 /// The offset rises by at most this per second, seconds, so that the picture never freezes.
 const RISE: f64 = 1e-3;
 /// The most delays in the window; the jitter is measured over them.
-const MAX_DELAYS: usize = 256;
+const MAX_DELAYS: usize = 4096;
 /// The number of steps of the median.
 const MAX_STEPS: usize = 64;
 /// A step of more than this many median steps has lost frames.

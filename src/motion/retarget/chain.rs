@@ -1,7 +1,7 @@
 //! Chains of joints, of which both skeletons may have different numbers: for quadrupeds, tails, and flat rigs whose joints are not
 //! below each other.
 //!
-//! Chains of as many joints correspond one to one, others by their shares of the length. A target's bone points as the source's
+//! Chains with the same number of joints correspond one to one, others by their shares of the length. A target's bone points as the source's
 //! line from the one share to the other.
 
 use super::Mapping;

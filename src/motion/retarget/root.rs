@@ -1,8 +1,8 @@
 //! The travel of the hips on the root joint of the skeleton.
 
+use super::moved::How;
 use super::reference::yaw_between;
-use super::target::{How, Retarget, RetargetPose};
-use crate::motion::rig::Rig;
+use super::target::{Retarget, RetargetPose};
 use crate::skeleton::JointId;
 use glam::{DAffine3, DQuat, DVec3};
 
@@ -17,14 +17,6 @@ pub enum RootMotion {
     Hips,
     /// The root joint of the skeleton takes the travel along the floor and the heading, the hips keep the rest.
     Root,
-}
-
-/// The highest bone above the hips, or where none moves a skin the highest joint.
-pub(super) fn root_above(target: &Rig, hips: usize) -> Option<usize> {
-    let bones = target
-        .ancestors(hips)
-        .filter(|joint| target.is_bone[*joint]);
-    bones.last().or_else(|| target.ancestors(hips).last())
 }
 
 impl Retarget<'_> {

@@ -1,12 +1,12 @@
 //! Joints that change their distance from their parents.
 
 use super::Mapping;
-use super::target::{How, Moved};
+use super::moved::{How, Moved};
 use crate::motion::roles::Part;
 use crate::motion::take::Take;
 
-/// A change of length above this share of it is stretch.
-const KEPT: f64 = 1e-6;
+/// A change of length above this share of it is stretch; below it may be the rounding of f32 far from the origin.
+const KEPT: f64 = 1e-4;
 /// One that is worth a warning.
 const NOTICED: f64 = 0.01;
 

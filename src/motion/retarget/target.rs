@@ -1,10 +1,11 @@
 //! The poses of a character under a motion.
 
 use super::chain::{carried, order};
-use super::drive::{Drive, drives, target_front};
+use super::drive::Drive;
+use super::drives::{drives, target_front};
 use super::leg::Leg;
+use super::moved::{How, Moved, root_above};
 use super::reference::{choose, up_axis, yaw_of};
-use super::root::root_above;
 use super::sides::check_sides;
 use super::spine::blend;
 use super::stretch::{stretched, stretches};
@@ -16,28 +17,6 @@ use crate::motion::take::Take;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::borrow::Cow;
-
-/// A joint of the target besides the hips that moves in its parent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moved {
-    pub(super) joint: usize,
-    pub(super) how: How,
-}
-
-/// How a joint moves in its parent.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum How {
-    /// As if it were below this joint.
-    Carried(usize),
-    /// As far from its parent as a joint of the source is from its own, in lengths at rest.
-    Stretch {
-        joint: usize,
-        parent: usize,
-        length: f64,
-    },
-    /// It takes the travel of the hips over.
-    Root,
-}
 
 /// A motion on a character.
 #[derive(Clone, Debug)]
@@ -162,10 +141,14 @@ impl<'a> Retarget<'a> {
         }
         if options.root == RootMotion::Root {
             match root_above(target, hips) {
-                Some(joint) => moved.push(Moved {
-                    joint,
-                    how: How::Root,
-                }),
+                Some(joint) => {
+                    // It moves in one way only.
+                    moved.retain(|moved| moved.joint != joint);
+                    moved.push(Moved {
+                        joint,
+                        how: How::Root,
+                    });
+                }
                 None => report.warnings.push(format!(
                     "\"{}\" is the root joint of the skeleton already: the root motion stays on it.",
                     target.names[hips]

@@ -121,6 +121,11 @@ impl RoleMap {
         self
     }
 
+    /// The number of its roles, spines and chains.
+    pub fn n_pairs(&self) -> usize {
+        self.roles.len() + usize::from(self.spine.is_some()) + self.chains.len()
+    }
+
     /// Chains that name no joint on one side are left out.
     fn apply_chains(
         &self,

@@ -89,6 +89,9 @@ const KEPT: Limits = Limits {
     n_missing: 1 << 28,
 };
 
+/// The most bytes of a table whose values are not in the text.
+const MAX_TABLE_BYTES: usize = 1 << 30;
+
 fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
     let mut recording = Recording::default();
     let (mut rotations, mut positions) = (Samples::new(), Samples::new());
@@ -191,7 +194,11 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
     times.sort_by(f64::total_cmp);
     times.dedup();
     let n_channels = rotations.len() + positions.len() + scalars.len() + labels.len();
-    if times.len().saturating_mul(n_channels) > limits.n_missing + text.len() {
+    let row = 32 * rotations.len() + 24 * positions.len() + 8 * (scalars.len() + labels.len());
+    // A value in the text takes at least two letters.
+    let most_bytes = MAX_TABLE_BYTES + text.len().saturating_mul(4);
+    let is_sparse = times.len().saturating_mul(n_channels) > limits.n_missing + text.len();
+    if is_sparse || times.len().saturating_mul(row) > most_bytes {
         let what = format!("almost all of the {n_channels} channels have no value at most times");
         return Err(Fault::whole(what));
     }

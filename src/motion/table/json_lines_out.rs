@@ -6,6 +6,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
+/// A line with more values than this is written as several of one time, so that it is not longer than a reader takes.
+const MAX_VALUES: usize = 200;
+
 /// A line with the values of one time.
 #[derive(Serialize)]
 struct Line<'a> {
@@ -40,6 +43,22 @@ impl Line<'_> {
         }
     }
 
+    fn n_values(&self) -> usize {
+        self.rotation.len() + self.position.len() + self.scalar.len() + self.label.len()
+    }
+
+    /// Writes a line that is full, and begins another one of its time.
+    fn write_full(&mut self, out: &mut dyn Write) -> std::io::Result<()> {
+        if self.n_values() < MAX_VALUES {
+            return Ok(());
+        }
+        self.write(out)?;
+        let space = self.space;
+        *self = Self::at(self.t);
+        self.space = space;
+        Ok(())
+    }
+
     fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
         serde_json::to_writer(&mut *out, self)?;
         out.write_all(b"\n")
@@ -53,6 +72,7 @@ pub fn write_json_lines(recording: &Recording, out: &mut dyn Write) -> std::io::
     for (i, &t) in recording.times.iter().enumerate() {
         let mut line = Line::at(t);
         let mut in_world = Line::at(t);
+        in_world.space = Some("world");
         line.device = recording.device.as_deref().filter(|_| i == 0);
         for track in &recording.rotations {
             let is_world = recording.world_rotations.contains(&track.name);
@@ -60,26 +80,29 @@ pub fn write_json_lines(recording: &Recording, out: &mut dyn Write) -> std::io::
             let q = track.values[i];
             if q.is_valid() {
                 of.rotation.insert(&track.name, q.to_array());
+                of.write_full(out)?;
             }
         }
         for track in &recording.markers {
             if track.values[i].is_valid() {
                 let place = track.values[i].to_array();
                 line.position.insert(&track.name, place);
+                line.write_full(out)?;
             }
         }
         for track in &recording.scalars {
             if track.values[i].is_valid() {
                 line.scalar.insert(&track.name, track.values[i]);
+                line.write_full(out)?;
             }
         }
         for track in &recording.labels {
             let word = track.values[i].and_then(|word| track.words.get(word as usize));
             line.label.extend(word.map(|word| (&*track.name, &**word)));
+            line.write_full(out)?;
         }
         line.write(out)?;
         if !in_world.rotation.is_empty() {
-            in_world.space = Some("world");
             in_world.write(out)?;
         }
     }

@@ -229,10 +229,13 @@ fn target_ui(ui: &mut Ui, editor: &Editor, to: &mut BoundTo) {
         }
     };
     if names.is_empty() {
-        dim_ui(
-            ui,
-            &format!("This character has no {}.", label.to_lowercase()),
-        );
+        let why = match to {
+            BoundTo::Sample { .. } => {
+                "This character has no corrective sample whose driver bones rotate in their parents' spaces.".to_owned()
+            }
+            _ => format!("This character has no {}.", label.to_lowercase()),
+        };
+        dim_ui(ui, &why);
         return;
     }
     if let Some(name) = name_of(to) {

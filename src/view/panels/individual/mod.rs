@@ -41,8 +41,8 @@ pub struct IndividualPanel {
     varied: Option<Vec<Variation>>,
     /// The comparison with a scan whose distances were shown by themselves.
     seen_scan: u64,
-    /// The fit whose flipped faces were shown by themselves.
-    seen_flips: Option<u64>,
+    /// Whether the fit flipped faces in the frame before.
+    seen_flips: bool,
     /// The frame in which it was drawn last.
     drawn: u64,
 }
@@ -101,14 +101,13 @@ impl IndividualPanel {
                 commands.push(Command::UseMetric(Metric::ScanDistance));
             }
         }
-        // The same of faces that flip while the body is on screen.
-        let flips = editor.flipping_fit();
-        if flips != self.seen_flips {
-            self.seen_flips = flips;
-            if flips.is_some() && frame <= self.drawn + 1 && editor.shows_individual() {
-                commands.push(Command::UseMetric(Metric::FoldOver));
-            }
+        // The same of the first faces that flip while the body is on screen; later the artist's heat map stays.
+        let flips = editor.fit_flips();
+        let begins = flips && !self.seen_flips;
+        if begins && frame <= self.drawn + 1 && editor.shows_individual() {
+            commands.push(Command::UseMetric(Metric::FoldOver));
         }
+        self.seen_flips = flips;
         self.drawn = frame;
         commands
     }
@@ -134,7 +133,7 @@ impl IndividualPanel {
 fn templates_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         ui.label("Templates")
-            .on_hover_text("Bodies to begin with, in place of the open one.");
+            .on_hover_text("Open a sample as the template; it replaces the open model.");
         for (sample, text) in TEMPLATES {
             let command = Command::Sample(sample);
             let button = ui.button(text);

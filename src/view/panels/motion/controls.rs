@@ -22,7 +22,7 @@ pub(super) fn controls_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<C
     let mut settings = *editor.live_settings();
     let about = "The delay before a frame is shown. A longer one evens out an unsteady sender; a shorter one follows the body more closely.";
     row_ui(ui, "Latency", about, |ui| {
-        ui.spacing_mut().slider_width = 108.0;
+        ui.spacing_mut().slider_width = 72.0;
         let latency = editor.live_latency();
         let mut millis = (latency * 1e3).round();
         let (from, to) = (LATENCIES.start() * 1e3, LATENCIES.end() * 1e3);
@@ -39,7 +39,7 @@ pub(super) fn controls_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<C
         }
         let auto = ui.checkbox(&mut settings.is_auto, "Auto");
         auto.on_hover_text(
-            "Use the shortest delay at which 95 % of the packets arrive in time. The slider shows it.",
+            "Use the shortest delay at which 95 % of the packets arrive in time, with a next frame to interpolate to. The slider shows it.",
         );
     });
     let about = Command::ToggleLive.tooltip(ui.ctx());

@@ -75,7 +75,10 @@ fn fields_ui(ui: &mut Ui, settings: &mut LiveSettings, enabled: bool) {
             ui.add_space(8.0);
             local_ui(ui, settings, hint);
         });
-        sender_ui(ui, settings, hint);
+        // Of this computer, every sender has one address.
+        if settings.access.all_interfaces {
+            sender_ui(ui, settings, hint);
+        }
     });
 }
 
@@ -89,7 +92,7 @@ fn sender_ui(ui: &mut Ui, settings: &mut LiveSettings, hint: &str) {
     let known = known.unwrap_or_default();
     let typed: Option<String> = ui.data(|data| data.get_temp(id));
     let mut text = typed.unwrap_or_else(|| known.clone());
-    row_ui(ui, "Sender address", &about, |ui| {
+    row_ui(ui, "Sender", &about, |ui| {
         let field = TextEdit::singleline(&mut text)
             .desired_width(120.0)
             .hint_text("Any");
@@ -127,6 +130,9 @@ fn local_ui(ui: &mut Ui, settings: &mut LiveSettings, hint: &str) {
     let check = ui.checkbox(&mut is_local, "Only this computer");
     check.on_hover_text(&about).on_disabled_hover_text(&about);
     settings.access.all_interfaces = !is_local;
+    if is_local {
+        settings.access.only = None;
+    }
 }
 
 /// Draws the state in a sentence, and what is wrong.
@@ -187,7 +193,7 @@ fn state(live: &LiveMotion) -> String {
     if !live.has_received() {
         if let Some(only) = live.only().filter(|_| live.counts().others > 0) {
             return format!(
-                "Listening at {address}. Nothing has arrived from {only}, but something from other addresses."
+                "Listening at {address}. Nothing has arrived from {only}, but packets from other addresses have."
             );
         }
         return format!("Listening at {address}. Nothing has arrived yet.");

@@ -28,7 +28,7 @@ pub(super) fn chains_ui(ui: &mut Ui, map: &mut RoleMap, names: &[Vec<String>; 2]
                 ui.horizontal(|ui| {
                     ui.label(&name);
                     let mut is_root = chain.root;
-                    let about = "Its first bone carries the others: it has the root motion.";
+                    let about = "All chains follow its first bone, which has the root motion.";
                     let response = ui.checkbox(&mut is_root, "Root").on_hover_text(about);
                     response.widget_info(|| {
                         let label = format!("{name}: Root");
@@ -138,7 +138,7 @@ pub(super) fn twists_ui(
         .show_unindented(ui, |ui| {
             about_ui(
                 ui,
-                "Turns a bone of the character about itself, where it rolls wrongly.",
+                "Turns a bone of the character about itself, if its roll is wrong.",
             );
             for pair in pairs.iter().filter(|p| p.found != FoundHow::Missing) {
                 if !matches!(pair.of, PairOf::Part(role) if role.part != Part::Hips) {

@@ -141,8 +141,9 @@ impl Timeline {
         let ruler_rect =
             Rect::from_min_max(pos2(left, sheet.top()), pos2(right, sheet.top() + RULER));
         let below = Rect::from_min_max(pos2(sheet.left(), ruler_rect.bottom()), sheet.max);
-        // The keyframes keep at least half of the height.
-        let lanes_height = Lanes::height(editor).min(0.5 * below.height());
+        // The keyframes keep half of the height, or a row where the lanes need the rest.
+        let most = (0.5 * below.height()).max(below.height() - tracks::ROW);
+        let lanes_height = Lanes::height(editor).min(most);
         let (lanes_rect, tracks_rect) = below.split_top_bottom_at_y(below.top() + lanes_height);
         let head = Rect::from_min_max(sheet.min, pos2(left - 4.0, ruler_rect.bottom()));
         ui.painter().rect_filled(
