@@ -104,7 +104,7 @@ mod tests {
             "{found:?}"
         );
         assert!((at(0.95)[0] - 0.95).abs() < 1e-6);
-        assert!((at(1.3)[0] - 0.95).abs() < 1e-6, "held");
+        assert!((at(1.1)[0] - 0.95).abs() < 1e-6, "held");
         assert_eq!(at(3.0)[0], 0.0, "faded");
         assert!(!LiveMorphs::new(&[]).moves());
     }
