@@ -392,9 +392,10 @@ impl LiveMotion {
         false
     }
 
-    /// Starts recording: now, or at the first value.
+    /// Starts recording: now, or at the next value where none arrives.
     pub(super) fn record(&mut self) {
-        self.taking = self.clock.newest().map_or(Taking::Waits, Taking::Since);
+        let newest = self.clock.newest().filter(|_| self.is_receiving());
+        self.taking = newest.map_or(Taking::Waits, Taking::Since);
     }
 
     /// Ends the recording. Returns the samples before calibration, and the sender's time at which the recording starts.
