@@ -88,6 +88,8 @@ impl Lanes {
             ScrollArea::vertical()
                 .id_salt("lanes")
                 .auto_shrink(false)
+                // Else it reaches over the keyframes in a low panel.
+                .min_scrolled_height(0.0)
                 .scroll_source(ScrollSource::SCROLL_BAR)
                 .show(ui, |ui| {
                     for (&id, item) in recordings.iter() {
