@@ -134,6 +134,7 @@ impl Tracks {
         let inner = ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| {
             ScrollArea::vertical()
                 .auto_shrink(false)
+                .min_scrolled_height(0.0)
                 .scroll_source(source)
                 .show(ui, |ui| {
                     let size = vec2(ui.available_width(), n_rows as f32 * ROW);
