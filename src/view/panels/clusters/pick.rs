@@ -2,7 +2,8 @@
 
 use crate::view::theme;
 use egui::{
-    ComboBox, PopupCloseBehavior, Response, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo,
+    ComboBox, Key, PopupCloseBehavior, Response, RichText, Role, ScrollArea, TextEdit, Ui,
+    WidgetInfo,
 };
 
 /// From this number of choices on there is a filter.
@@ -28,9 +29,22 @@ pub(in crate::view::panels) fn filtered_ui(
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show_ui(ui, |ui| {
             let mut filter: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+            let pass = ui.ctx().cumulative_pass_nr();
+            let last = ui.data_mut(|data| {
+                let last: Option<u64> = data.get_temp(id.with("pass"));
+                data.insert_temp(id.with("pass"), pass);
+                last
+            });
+            let opens = last.is_none_or(|last| last + 1 < pass);
+            let mut takes_first = false;
             if names.len() >= LONG {
                 let field = TextEdit::singleline(&mut filter).hint_text("Filter");
                 let response = ui.add(field);
+                // As it opens, so that typing filters at once; Enter takes the first.
+                if opens {
+                    response.request_focus();
+                }
+                takes_first = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
                 response.widget_info(|| {
                     WidgetInfo::labeled(Role::TextInput, true, format!("Filter of {label}"))
                 });
@@ -42,8 +56,9 @@ pub(in crate::view::panels) fn filtered_ui(
                     if !name.to_lowercase().contains(&wanted) {
                         continue;
                     }
+                    let is_taken = takes_first && !any;
                     any = true;
-                    if ui.selectable_label(chosen == Some(index), name).clicked() {
+                    if ui.selectable_label(chosen == Some(index), name).clicked() || is_taken {
                         picked = Some(index);
                         filter.clear();
                         ui.close();
