@@ -2,6 +2,16 @@
 
 use crate::motion::rig::Rig;
 
+/// Which joint travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RootMotion {
+    /// The hips.
+    #[default]
+    Hips,
+    /// The root joint of the skeleton takes the travel along the floor and the heading, the hips keep the rest.
+    Root,
+}
+
 /// A joint of the target besides the hips that moves in its parent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {

@@ -9,16 +9,6 @@ use glam::{DAffine3, DQuat, DVec3};
 /// A body whose front is steeper than this has no heading: the cosine to the floor.
 const STEEP: f64 = 0.2;
 
-/// Which joint travels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RootMotion {
-    /// The hips.
-    #[default]
-    Hips,
-    /// The root joint of the skeleton takes the travel along the floor and the heading, the hips keep the rest.
-    Root,
-}
-
 impl Retarget<'_> {
     /// Gives the travel of the hips to the root joint. The places of what the motion drives stay.
     pub(super) fn move_root(&self, poses: &mut [RetargetPose]) {

@@ -1,7 +1,7 @@
 //! The senders of VMC packets at one port: the clock of each, and which of them moves a channel.
 
 use crate::motion::live::{Delays, is_other_clock};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// The most senders at a time.
@@ -15,10 +15,6 @@ const SAME_FRAME: f64 = 2e-3;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sender {
     address: Option<SocketAddr>,
-    /// The last addresses before, of a program that opens a port for each packet.
-    before: VecDeque<SocketAddr>,
-    /// Packets from this address.
-    n_packets: usize,
     /// Values that were not applied yet.
     pub(super) pending: BTreeMap<String, f64>,
     /// Whether it loses track of the body.
@@ -84,7 +80,6 @@ impl Senders {
     pub(super) fn place(&mut self, arrival: f64, address: Option<SocketAddr>) -> Option<usize> {
         self.arrival = arrival;
         let known = self.all.iter().position(|of| of.address == address);
-        let known = known.or_else(|| self.takes_over(address?));
         let place = known.or_else(|| {
             let new = Sender {
                 address,
@@ -106,31 +101,10 @@ impl Senders {
             Some(longest)
         });
         match place {
-            Some(place) => {
-                self.all[place].heard = arrival;
-                self.all[place].n_packets += 1;
-            }
+            Some(place) => self.all[place].heard = arrival,
             None => self.refused = Some(arrival),
         }
         place
-    }
-
-    /// The place of a program that has sent one packet from another port of the same computer: it may open a port for each. One
-    /// whose address is heard again has a place of its own.
-    fn takes_over(&mut self, address: SocketAddr) -> Option<usize> {
-        if self.all.iter().any(|of| of.before.contains(&address)) {
-            return None;
-        }
-        let place = self.all.iter().position(|of| {
-            of.n_packets == 1 && of.address.is_some_and(|known| known.ip() == address.ip())
-        })?;
-        let sender = &mut self.all[place];
-        sender.before.extend(sender.address.replace(address));
-        if sender.before.len() > 2 * MAX_SENDERS {
-            sender.before.pop_front();
-        }
-        sender.n_packets = 0;
-        Some(place)
     }
 
     pub(super) fn get(&mut self, place: usize) -> &mut Sender {
@@ -190,42 +164,5 @@ impl Senders {
     pub(super) fn has_too_many(&self) -> bool {
         self.refused
             .is_some_and(|at| self.arrival - at <= SILENT_SECS)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn address(ip: u8, port: u16) -> SocketAddr {
-        SocketAddr::from(([127, 0, 0, ip], port))
-    }
-
-    #[test]
-    fn a_port_for_each_packet_is_one_sender() {
-        let mut senders = Senders::default();
-        for i in 0..50 {
-            let place = senders.place(f64::from(i) * 0.01, Some(address(1, 4000 + i as u16)));
-            assert_eq!(place, Some(0));
-        }
-        assert_eq!(senders.n_heard(), 1);
-    }
-
-    #[test]
-    fn programs_of_one_computer_that_begin_together_stay_apart() {
-        let mut senders = Senders::default();
-        let mut places = Vec::new();
-        for i in 0..5 {
-            for port in [1, 2, 3] {
-                let arrival = f64::from(i) * 0.1 + f64::from(port) * 0.01;
-                places.push(senders.place(arrival, Some(address(1, port))).unwrap());
-            }
-        }
-        let last = &places[places.len() - 6..];
-        assert_eq!(last[..3], last[3..], "each has its place: {places:?}");
-        let mut apart = last[..3].to_vec();
-        apart.sort_unstable();
-        apart.dedup();
-        assert_eq!(apart.len(), 3, "{places:?}");
     }
 }
