@@ -91,7 +91,7 @@ pub struct MotionArgs {
     /// Whether to keep the stretch of bones.
     #[arg(long, value_enum, default_value = "drop", help_heading = RETARGET)]
     pub stretch: StretchArg,
-    /// Turns the bone of a role about itself by -180 to 180 degrees, as in l.forearm=20; may be repeated.
+    /// Twist the bone of a role about its axis by -180 to 180 degrees, as in l.forearm=20; may be repeated.
     #[arg(long, value_name = "ROLE=DEGREES", value_parser = parse_twist, allow_hyphen_values = true, help_heading = RETARGET)]
     pub twist: Vec<(String, f64)>,
     /// Whether to lock feet in place while they are planted.

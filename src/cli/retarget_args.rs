@@ -26,7 +26,7 @@ impl From<RootArg> for RootMotion {
 pub enum StretchArg {
     /// Bones keep their lengths.
     Drop,
-    /// Bones change their lengths as those of the motion.
+    /// Bones stretch as the bones of the motion do.
     Keep,
 }
 

@@ -40,8 +40,10 @@ pub fn thin<V: Signal>(
     (0..n).filter(|i| keys[*i]).collect()
 }
 
-/// The first angle that thinned keys may be off, degrees.
-pub const FIRST_ANGLE: f64 = 0.1;
+/// The first angle that thinned keys may be off, degrees; for a tolerance above `USUAL` as much more.
+const FIRST_ANGLE: f64 = 0.1;
+/// The tolerance for which the first angle was chosen (METHODS-twin 4.6), a share of the height.
+const USUAL: f64 = 1e-3;
 /// How often it is halved.
 const MAX_ROUNDS: usize = 12;
 
@@ -50,6 +52,8 @@ const MAX_ROUNDS: usize = 12;
 pub struct Round {
     /// The largest angle that keys may be off, degrees; 0 keeps all.
     pub angle_deg: f64,
+    /// The angle of this round as a share of the first.
+    pub of_first: f64,
     /// How much of the rounds is over, 0 - 1.
     pub share: f32,
 }
@@ -60,11 +64,16 @@ pub fn thin_within<K, E>(
     tolerance: f64,
     mut keys: impl FnMut(Round) -> Result<(K, f64), E>,
 ) -> Result<(K, f64, f64), E> {
-    let mut angle_deg = if tolerance > 0.0 { FIRST_ANGLE } else { 0.0 };
+    let first = FIRST_ANGLE * (tolerance / USUAL).max(1.0);
+    let mut angle_deg = if tolerance > 0.0 { first } else { 0.0 };
     let mut round = 0;
     loop {
         let share = round as f32 / MAX_ROUNDS as f32;
-        let (kept, worst) = keys(Round { angle_deg, share })?;
+        let (kept, worst) = keys(Round {
+            angle_deg,
+            of_first: angle_deg / first,
+            share,
+        })?;
         if angle_deg == 0.0 || worst <= tolerance {
             return Ok((kept, angle_deg, worst));
         }

@@ -57,28 +57,25 @@ pub(super) fn leg() -> Body {
         ],
     );
     // The muscles in front of the thigh, the kneecap, both heads of the calf, and the ankle's bones at its sides.
-    let mut bulge = |joint: u16, blend: f64, from: (DVec3, f64), to: (DVec3, f64)| {
-        flesh.add(joint, blend, from, to);
-    };
-    bulge(
+    flesh.add(
         thigh,
         0.05,
         (v(0.004, 0.830, 0.028), 0.062),
         (v(0.002, 0.610, 0.026), 0.044),
     );
-    bulge(
+    flesh.add(
         shin,
         0.03,
         (v(0.002, 0.522, 0.038), 0.019),
         (v(0.002, 0.468, 0.034), 0.017),
     );
-    bulge(
+    flesh.add(
         shin,
         0.04,
         (v(-0.018, 0.410, -0.034), 0.034),
         (v(-0.012, 0.315, -0.034), 0.025),
     );
-    bulge(
+    flesh.add(
         shin,
         0.04,
         (v(0.020, 0.420, -0.032), 0.032),
@@ -86,34 +83,34 @@ pub(super) fn leg() -> Body {
     );
     for (x, y) in [(-0.022, 0.078), (0.030, 0.068)] {
         let (top, low) = (v(x, y + 0.006, -0.018), v(x, y - 0.006, -0.018));
-        bulge(shin, 0.025, (top, 0.013), (low, 0.013));
+        flesh.add(shin, 0.025, (top, 0.013), (low, 0.013));
     }
     // Heel, instep, outer edge, and the toes on both sides.
-    bulge(
+    flesh.add(
         foot,
         0.03,
         (v(0.004, 0.036, -0.047), 0.034),
         (v(0.004, 0.070, -0.018), 0.034),
     );
-    bulge(
+    flesh.add(
         foot,
         0.04,
         (v(0.005, 0.074, -0.002), 0.033),
         (v(0.006, 0.032, 0.104), 0.031),
     );
-    bulge(
+    flesh.add(
         foot,
         0.03,
         (v(0.008, 0.033, -0.032), 0.031),
         (v(0.026, 0.026, 0.092), 0.025),
     );
-    bulge(
+    flesh.add(
         toes,
         0.022,
         (v(0.002, 0.027, 0.110), 0.026),
         (v(0.000, 0.0205, 0.176), 0.020),
     );
-    bulge(
+    flesh.add(
         toes,
         0.04,
         (v(0.026, 0.0235, 0.102), 0.023),

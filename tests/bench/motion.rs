@@ -3,7 +3,8 @@
 //!
 //! `cargo bench --bench motion` needs the shared test data (`SINEW_SHARED`, else `../shared`) and prints tables.
 
-use motion_target::target;
+use median::median;
+use motion_target::{PAIRS, target};
 use sinew::document::Document;
 use sinew::io::open_any;
 use sinew::motion::bvh::{Bvh, Positions};
@@ -13,7 +14,10 @@ use sinew::motion::{Rig, Take};
 use sinew::task::Task;
 use sinew::twin::{FitOptions, Kind, Measurement};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+#[path = "median.rs"]
+mod median;
 
 #[path = "../core/motion_target.rs"]
 mod motion_target;
@@ -22,14 +26,6 @@ mod motion_target;
 mod shared;
 
 const RUNS: usize = 9;
-const PAIRS: [(&str, &str); 6] = [
-    ("cmu_12_01_walk", "mannequiny"),
-    ("cmu_12_01_walk", "cesium_man"),
-    ("cmu_jumping_jacks", "mannequiny"),
-    ("fair_dab", "kaykit_knight"),
-    ("makehuman_walk1", "mannequiny"),
-    ("rokoko_jesse_dance", "mannequiny"),
-];
 /// Tolerances of joint places, of the character's height.
 const TOLERANCES: [f64; 3] = [1e-3, 3e-3, 1e-2];
 /// Factors of girths and lengths by role.
@@ -49,25 +45,12 @@ fn main() {
     individuals(&shared);
 }
 
-/// The median of some runs.
-fn median(mut run: impl FnMut()) -> Duration {
-    let mut times: Vec<Duration> = (0..RUNS)
-        .map(|_| {
-            let start = Instant::now();
-            run();
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
-    times[RUNS / 2]
-}
-
 /// Reading BVH files; one is repeated to the length of a long take.
 fn reading(shared: &Path) {
     for (name, copies) in [("cmu_12_01_walk", 1), ("cmu_12_01_walk", 9)] {
         let bytes = repeated(&bytes_of(shared, name), copies);
         let bvh = Bvh::read(bytes.clone(), &Task::new()).expect("it is a motion");
-        let took = median(|| {
+        let took = median(RUNS, || {
             let bvh = Bvh::read(bytes.clone(), &Task::new()).expect("it is a motion");
             assert!(bvh.n_frames > 0);
         });
@@ -115,7 +98,7 @@ fn retargeting(shared: &Path) {
         let made = Retarget::new(&take, &ours, &skeleton, &rig, &theirs, &options);
         let made = made.unwrap_or_else(|why| panic!("{source} on {name}: {why}"));
         let n_frames = take.n_frames();
-        let took = median(|| {
+        let took = median(RUNS, || {
             for frame in 0..n_frames {
                 std::hint::black_box(made.pose(frame));
             }
@@ -193,7 +176,7 @@ fn individuals(shared: &Path) {
             made.unwrap_or_else(|why| panic!("{name}: {why}"))
         };
         let report = fit().report;
-        let took = median(|| drop(std::hint::black_box(fit())));
+        let took = median(RUNS, || drop(std::hint::black_box(fit())));
         let errors = report.girth_errors.iter();
         let errors: Vec<String> = errors.map(|e| format!("{:.2}", 100.0 * e)).collect();
         let measured = document.template_measures().expect("a skinned body");

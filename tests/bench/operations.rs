@@ -3,6 +3,7 @@
 //! `cargo bench --no-default-features --bench operations` prints medians of one run; compare rows of one run only. The
 //! unit of the ratios is one pass over all rows that copies them.
 
+use median::median;
 use sinew::document::subject::SubjectScope;
 use sinew::document::{Document, MeshId};
 use sinew::io::{gltf_build, import_bytes};
@@ -12,7 +13,10 @@ use sinew::task::Task;
 use sinew::weights::automatic::Automatic;
 use sinew::weights::operation::{Mirroring, Operation};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+#[path = "median.rs"]
+mod median;
 
 fn main() {
     for n_points in [100_000, 1_000_000] {
@@ -83,19 +87,6 @@ fn operating(document: &Document, mesh: MeshId, operation: &Operation) -> Durati
         let outcome = operation.run(&parts.view(), &Task::new());
         black_box(outcome.expect("an outcome"));
     })
-}
-
-/// The median of `n` runs.
-fn median(n: usize, mut run: impl FnMut()) -> Duration {
-    let mut times: Vec<Duration> = (0..n)
-        .map(|_| {
-            let start = Instant::now();
-            run();
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
-    times[n / 2]
 }
 
 fn row(name: &str, time: Duration, unit: Duration) {

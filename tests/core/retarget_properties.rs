@@ -344,7 +344,7 @@ fn stretch_is_kept_where_it_is_wanted() {
     let rest = case.rig.places[hand].distance(case.rig.places[forearm]);
     let dropped = case.of(&take, &case.roles, &RetargetOptions::default());
     let mut warnings = dropped.report.warnings.iter();
-    assert!(warnings.any(|warning| warning.contains("stretch is left out")));
+    assert!(warnings.any(|warning| warning.contains("The stretch is dropped")));
     assert!((length(&dropped.pose(100)) - rest).abs() < 1e-6);
     let options = RetargetOptions {
         keeps_stretch: true,

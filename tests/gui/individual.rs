@@ -294,8 +294,24 @@ fn a_what_if_is_changed_and_compared_in_panes() {
         "{varied:?}"
     );
     let fields = window.harness.query_all_by_label("Max X of limit 1");
+    assert_eq!(fields.count(), 0, "it is free at first");
+    let axis = "Limit X of limit 1";
+    let axis = window.harness.get_by_role_and_label(Role::CheckBox, axis);
+    axis.scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(Role::CheckBox, "Limit X of limit 1");
+    let right = std::f64::consts::FRAC_PI_2;
+    let found = window.editor().variations();
+    assert!(
+        matches!(found, [Variation::Limits { limits, .. }] if limits.0[0] == [-right, right]),
+        "{found:?}"
+    );
+    let fields = window.harness.query_all_by_label("Max X of limit 1");
     assert_eq!(fields.count(), 1);
     window.picture("what-if-limit");
+    window.find_and_run(Command::Undo);
+    window.settle();
     press(&mut window, "Remove limit or gain 1");
     assert_eq!(window.editor().variations(), []);
     assert_eq!(

@@ -35,7 +35,7 @@ pub(in crate::app) fn unfinished_ui(ctx: &egui::Context, name: &str, progress: f
             }
             let keep = ui
                 .button("Keep open")
-                .on_hover_text("Go back to the window; the export goes on  (Esc)");
+                .on_hover_text("Return to the window; the export continues  (Esc)");
             if keep.clicked() {
                 answer = Unfinished::Cancel;
             }

@@ -51,7 +51,7 @@ impl Editor {
         self.motions.asked = Some(what);
     }
 
-    /// What a file is asked for, once.
+    /// The purpose of the file dialog that was asked for; once.
     pub fn take_asked_mapping_file(&mut self) -> Option<MappingFile> {
         let asked = self.motions.asked.take();
         asked.filter(|_| self.motions.adding.is_some())

@@ -43,10 +43,11 @@ use std::sync::Arc;
 const CANCELLED: &str = "Cancelled. Nothing changed.";
 
 /// The message where an undo ended a binding.
-const NOT_BOUND: &str = "The channel was not bound: you undid another step first.";
+const NOT_BOUND: &str = "The channel was not bound, because you undid an earlier step meanwhile.";
 
 /// The message where an undo ended a change of foot contacts.
-const NOT_CHANGED: &str = "The foot contacts were not changed: you undid another step first.";
+const NOT_CHANGED: &str =
+    "The foot contacts were not changed, because you undid an earlier step meanwhile.";
 
 /// A motion that is retargeted to the character.
 #[allow(clippy::struct_excessive_bools)] // independent flags

@@ -176,7 +176,7 @@ impl Listener {
         self.queue.n_dropped()
     }
 
-    /// The number of packets and connections that were refused because another sender is to be heard.
+    /// The number of packets and connections that were refused because they did not come from the chosen sender address.
     pub fn n_others(&self) -> usize {
         self.queue.n_others()
     }

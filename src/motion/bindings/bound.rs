@@ -65,7 +65,7 @@ struct Move {
     values: Vec<DVec3>,
 }
 
-/// The rotation of a joint as it is put together.
+/// The rotation of a joint, composed of its bindings.
 #[derive(Clone, Debug)]
 enum Rotation {
     /// n_times: as it is.

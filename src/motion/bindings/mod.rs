@@ -128,9 +128,9 @@ impl HingeAxis {
             Self::Limits => {
                 "The only axis about which the rotation limits of the bone let it rotate."
             }
-            Self::X => "The bone's own x in the rest pose.",
-            Self::Y => "The bone's own y in the rest pose.",
-            Self::Z => "The bone's own z in the rest pose.",
+            Self::X => "The local X axis of the bone in the rest pose.",
+            Self::Y => "The local Y axis of the bone in the rest pose.",
+            Self::Z => "The local Z axis of the bone in the rest pose.",
         }
     }
 }

@@ -64,10 +64,11 @@ impl Delays {
     /// The delay that a share of the packets of the last seconds does not exceed, seconds; 0 without one.
     fn quantile(&self, share: f64) -> f64 {
         let mut delays: Vec<f64> = self.recent.iter().map(|(_, delay)| *delay).collect();
-        delays.sort_by(f64::total_cmp);
-        let last = delays.len().saturating_sub(1) as f64;
-        let at = (share * last).round() as usize;
-        delays.get(at).copied().unwrap_or(0.0)
+        if delays.is_empty() {
+            return 0.0;
+        }
+        let at = (share * (delays.len() - 1) as f64).round() as usize;
+        *delays.select_nth_unstable_by(at, f64::total_cmp).1
     }
 }
 

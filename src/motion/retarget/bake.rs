@@ -3,7 +3,7 @@
 use super::lock::{FootLock, lock};
 use super::target::{Retarget, RetargetPose};
 use crate::motion::contacts::{ContactLimits, FeetSecs};
-use crate::motion::thin::{FIRST_ANGLE, angle_between, distance, thin, thin_within, value_between};
+use crate::motion::thin::{angle_between, distance, thin, thin_within, value_between};
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use crate::task::{Cancelled, Task};
 use glam::{DQuat, DVec3};
@@ -117,8 +117,8 @@ impl Retarget<'_> {
         let height = self.height();
         let (kept, angle_deg, worst) = thin_within(options.tolerance, |round| {
             task.step("Thinning keys", 0.5 + 0.5 * round.share)?;
-            let share = round.angle_deg / FIRST_ANGLE * options.tolerance;
-            let length = self.local_length(share * height * 0.5);
+            let tolerance = round.of_first * options.tolerance;
+            let length = self.local_length(tolerance * height * 0.5);
             let radians = round.angle_deg.to_radians();
             let turns = rotations.iter();
             let turns = turns.map(|values| thin(times, values, radians, angle_between));

@@ -61,11 +61,11 @@ pub(super) fn stretched(take: &Take) -> Option<String> {
     match n {
         0 => None,
         1 => Some(
-            "A joint of the motion changes its distance from its parent: that stretch is left out."
+            "A bone of the motion stretches. The stretch is dropped; Keep stretch (--stretch keep) keeps it."
                 .into(),
         ),
         n => Some(format!(
-            "{n} joints of the motion change their distances from their parents: that stretch is left out."
+            "{n} bones of the motion stretch. The stretch is dropped; Keep stretch (--stretch keep) keeps it."
         )),
     }
 }

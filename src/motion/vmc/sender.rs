@@ -21,7 +21,7 @@ pub(super) struct Sender {
     pub(super) is_lost: bool,
     /// Its last time and its arrival, seconds.
     last: Option<(f64, f64)>,
-    /// Added to its time, after it began anew.
+    /// Added to its times since it restarted, seconds.
     offset: f64,
     /// The time of its last frame without a time of its own, seconds.
     unstamped: Option<f64>,

@@ -1,4 +1,4 @@
-//! Drop-downs of bones: long lists have a filter, which has the focus when the list opens.
+//! Drop-downs of bones and other names: long lists have a filter, which has the focus when the list opens.
 
 use egui::{ComboBox, Id, Key, PopupCloseBehavior, Role, TextEdit, Ui, WidgetInfo};
 use std::hash::Hash;
@@ -29,7 +29,7 @@ pub(super) fn bone_list_ui<T: PartialEq>(
             return;
         }
         if entries.is_empty() {
-            ui.weak("No match.");
+            ui.weak("No match");
         }
     }
     for (value, name) in entries {

@@ -270,7 +270,7 @@ fn target_ui(ui: &mut Ui, editor: &Editor, to: &mut BoundTo) {
         }
         BoundTo::Morph { scale, .. } | BoundTo::Sample { scale, .. } => scale_ui(ui, scale, ""),
         BoundTo::Translation { gain, .. } => {
-            gain_ui(ui, gain, "The factor of the displacement.");
+            gain_ui(ui, gain, "Scales the displacement.");
         }
         BoundTo::Rotation { .. } | BoundTo::Display => {}
     }
@@ -290,14 +290,23 @@ fn bones(editor: &Editor) -> Vec<String> {
 
 fn scale_ui(ui: &mut Ui, scale: &mut Linear, suffix: &str) {
     let about = if suffix.is_empty() {
-        "The weight is gain x value + offset."
+        "The weight is gain \u{d7} value + offset."
     } else {
-        "The angle in degrees is gain x value + offset; the value of an angle is in degrees too."
+        "The angle in degrees is gain \u{d7} value + offset; the value of an angle is in degrees too."
     };
     gain_ui(ui, &mut scale.gain, about);
-    named_ui(ui, "Offset", about, |ui| {
+    let label = "Offset of the binding";
+    number_ui(ui, "Offset", label, suffix, about, &mut scale.offset);
+}
+
+fn gain_ui(ui: &mut Ui, gain: &mut f64, about: &str) {
+    number_ui(ui, "Gain", "Gain of the binding", "", about, gain);
+}
+
+fn number_ui(ui: &mut Ui, name: &str, label: &str, suffix: &str, about: &str, number: &mut f64) {
+    named_ui(ui, name, about, |ui| {
         let field = Number {
-            label: "Offset of the binding",
+            label,
             range: -1e6..=1e6,
             speed: 0.01,
             decimals: 4,
@@ -305,25 +314,8 @@ fn scale_ui(ui: &mut Ui, scale: &mut Linear, suffix: &str) {
             about,
             step: "",
         };
-        if let Some(offset) = field.show_free_ui(ui, scale.offset) {
-            scale.offset = offset;
-        }
-    });
-}
-
-fn gain_ui(ui: &mut Ui, gain: &mut f64, about: &str) {
-    named_ui(ui, "Gain", about, |ui| {
-        let field = Number {
-            label: "Gain of the binding",
-            range: -1e6..=1e6,
-            speed: 0.01,
-            decimals: 4,
-            suffix: "",
-            about,
-            step: "",
-        };
-        if let Some(next) = field.show_free_ui(ui, *gain) {
-            *gain = next;
+        if let Some(next) = field.show_free_ui(ui, *number) {
+            *number = next;
         }
     });
 }

@@ -2,6 +2,7 @@
 
 use super::super::bone_list::{bone_combo, bone_list_ui};
 use super::super::clusters::layer_row::{dim_ui, icon_ui};
+use super::super::properties::joint_limits::{USUAL, angles_ui};
 use crate::cluster::map::gains::Gain;
 use crate::document::{Document, MAX_GAIN_FACTOR, Variation};
 use crate::editor::Editor;
@@ -13,7 +14,7 @@ use egui_material_icons::icons;
 /// What the section is for, where nothing is changed.
 const EMPTY: &str = "Limits and gains of the what-if alone: how far a bone rotates, and how strongly drivers, muscles and recorded \
                      data move the skin.";
-const ABOUT_LIMITS: &str = "The rotation from the rest pose stays within these angles on the what-if, also where a clip or a \
+const ABOUT_LIMITS: &str = "The rotation from the rest pose stays within these angles in the what-if, also where a clip or a \
                             recorded motion exceeds them.";
 
 /// Draws limits and gains; whether one of their fields is being dragged.
@@ -44,11 +45,13 @@ pub(super) fn varied_ui(ui: &mut Ui, editor: &mut Editor, variations: &mut Vec<V
                 }
                 Variation::Gain { gain, factor } => {
                     let label = ui.label(gain_name(gain));
-                    label.on_hover_text("Its gain on the what-if, as a factor of the document's.");
+                    label.on_hover_text(
+                        "The gain in the what-if, relative to the gain in the document.",
+                    );
                     ui.horizontal(|ui| {
                         is_dragged |= factor_ui(ui, n, factor);
                         if !gains.contains(gain) {
-                            dim_ui(ui, "There is no such layer any more.");
+                            dim_ui(ui, "This layer no longer exists.");
                         }
                     });
                 }
@@ -78,7 +81,7 @@ fn add_limits_ui(ui: &mut Ui, editor: &mut Editor) {
         .map(|joint| (Some(joint), bone_name(document, joint)))
         .collect();
     let mut chosen = None;
-    let about = "Limit how far a bone rotates on the what-if.";
+    let about = "Limit the rotation of a bone in the what-if.";
     let combo = bone_combo("Add limit")
         .width(96.0)
         .selected_text("Add limit");
@@ -107,7 +110,7 @@ fn add_gain_ui(ui: &mut Ui, editor: &mut Editor) {
         });
         let combo = combo.show_ui(ui, |ui| bone_list_ui(ui, &mut chosen, entries));
         labelled(&combo.response, "Add gain");
-        let about = "Multiply the gain of a driver, the amplitude of a muscle or the scale of recorded data on the what-if.";
+        let about = "Multiply the gain of a driver, the amplitude of a muscle or the scale of recorded data in the what-if.";
         let why = "It needs a driver, a muscle or recorded data on control clusters, which has no row yet.";
         combo.response.on_hover_text(about).on_disabled_hover_text(why);
     });
@@ -144,32 +147,27 @@ fn gain_name(gain: &Gain) -> String {
     )
 }
 
-/// Draws the smallest and the largest angle about each axis; whether one is being dragged.
+/// Draws a check box and two angles for each axis; whether one is being dragged.
 fn limits_ui(ui: &mut Ui, n: usize, limits: &mut JointLimits) -> bool {
     let mut is_dragged = false;
     for (letter, range) in ["X", "Y", "Z"].into_iter().zip(&mut limits.0) {
-        ui.label(letter);
-        let [low, high] = range.map(f64::to_degrees);
-        for (end, word) in ["Min", "Max"].into_iter().enumerate() {
-            let mut degrees = [low, high][end];
-            let field = DragValue::new(&mut degrees)
-                .speed(0.5)
-                .max_decimals(1)
-                .suffix("°")
-                .range(if end == 0 { -180.0..=high } else { low..=180.0 });
-            let response = ui.add(field.update_while_editing(false));
-            let name = format!("{word} {letter} of limit {n}");
-            response.widget_info(|| WidgetInfo {
-                label: Some(name.clone()),
-                ..WidgetInfo::drag_value(true, degrees)
-            });
-            is_dragged |= response.dragged();
-            if response.changed() && (degrees - [low, high][end]).abs() > 1e-6 {
-                range[end] = degrees
-                    .to_radians()
-                    .clamp(-std::f64::consts::PI, std::f64::consts::PI);
-            }
-            response.on_hover_text(ABOUT_LIMITS);
+        let mut is_limited = *range != JointLimits::FREE;
+        let checkbox = ui.checkbox(&mut is_limited, letter);
+        checkbox.widget_info(|| {
+            let name = format!("Limit {letter} of limit {n}");
+            WidgetInfo::selected(Role::CheckBox, true, is_limited, name)
+        });
+        if checkbox.on_hover_text(ABOUT_LIMITS).changed() {
+            let usual = USUAL.to_radians();
+            *range = if is_limited {
+                [-usual, usual]
+            } else {
+                JointLimits::FREE
+            };
+        }
+        if is_limited {
+            let fields = angles_ui(ui, range, |word| format!("{word} {letter} of limit {n}"));
+            is_dragged |= fields.iter().any(egui::Response::dragged);
         }
     }
     is_dragged

@@ -133,7 +133,7 @@ fn advanced_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
             combo_ui(ui, "Positions", &mut settings.positions, &options);
         });
     }
-    let about = "Bones change their lengths as those of the motion.";
+    let about = "Bones stretch as the bones of the motion do.";
     ui.checkbox(&mut settings.retarget.keeps_stretch, "Keep stretch")
         .on_hover_text(about);
     tolerance_ui(ui, settings);

@@ -138,31 +138,36 @@ pub(super) fn twists_ui(
         .show_unindented(ui, |ui| {
             about_ui(
                 ui,
-                "Turns a bone of the character about itself, if its roll is wrong.",
+                "Twists a bone of the character about its axis, if its roll is wrong.",
             );
             for pair in pairs.iter().filter(|p| p.found != FoundHow::Missing) {
                 if !matches!(pair.of, PairOf::Part(role) if role.part != Part::Hips) {
                     continue;
                 }
                 let (key, name) = (pair.of.label(), label(&pair.of));
-                row_ui(ui, &name, "The angle about the bone.", |ui| {
-                    let mut degrees = map.twists.get(&key).copied().unwrap_or(0.0);
-                    let field = DragValue::new(&mut degrees)
-                        .range(-180.0..=180.0)
-                        .speed(0.5)
-                        .max_decimals(2)
-                        .update_while_editing(false)
-                        .suffix("°");
-                    let response = ui.add(field);
-                    response.widget_info(|| {
-                        WidgetInfo::labeled(Role::SpinButton, true, format!("Twist of {name}"))
-                    });
-                    if degrees == 0.0 {
-                        map.twists.remove(&key);
-                    } else {
-                        map.twists.insert(key, degrees);
-                    }
-                });
+                row_ui(
+                    ui,
+                    &name,
+                    "The rotation about the axis of the bone.",
+                    |ui| {
+                        let mut degrees = map.twists.get(&key).copied().unwrap_or(0.0);
+                        let field = DragValue::new(&mut degrees)
+                            .range(-180.0..=180.0)
+                            .speed(0.5)
+                            .max_decimals(2)
+                            .update_while_editing(false)
+                            .suffix("°");
+                        let response = ui.add(field);
+                        response.widget_info(|| {
+                            WidgetInfo::labeled(Role::SpinButton, true, format!("Twist of {name}"))
+                        });
+                        if degrees == 0.0 {
+                            map.twists.remove(&key);
+                        } else {
+                            map.twists.insert(key, degrees);
+                        }
+                    },
+                );
             }
         });
 }

@@ -3,10 +3,10 @@
 use crate::editor::Editor;
 use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::{JointId, JointRule};
-use egui::{CollapsingHeader, DragValue, Role, Ui, Vec2, WidgetInfo};
+use egui::{CollapsingHeader, DragValue, Response, Ui, Vec2, WidgetInfo};
 
 /// The range that an axis gets when it is limited, degrees.
-const USUAL: f64 = 90.0;
+pub(in crate::view::panels) const USUAL: f64 = 90.0;
 /// The width of the check boxes, points.
 const LABEL: f32 = 78.0;
 
@@ -64,25 +64,41 @@ fn axes_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
 
 /// Draws the smallest and the largest angle of an axis, radians; whether a drag ended.
 fn range_ui(ui: &mut Ui, editor: &mut Editor, letter: &str, range: &mut [f64; 2]) -> bool {
-    let [low, high] = range.map(f64::to_degrees);
     let mut is_over = false;
-    for (end, word) in ["Min", "Max"].into_iter().enumerate() {
+    for response in angles_ui(ui, range, |word| format!("{word} {letter}")) {
+        if response.drag_started() {
+            editor.begin_step("Set rotation limits");
+        }
+        is_over |= response.drag_stopped();
+    }
+    is_over
+}
+
+/// Draws fields of the smallest and the largest angle of a range, radians. `name`: of a field of Min or Max.
+pub(in crate::view::panels) fn angles_ui(
+    ui: &mut Ui,
+    range: &mut [f64; 2],
+    name: impl Fn(&str) -> String,
+) -> [Response; 2] {
+    let [low, high] = range.map(f64::to_degrees);
+    [("Min", -180.0..=high), ("Max", low..=180.0)].map(|(word, allowed)| {
+        let end = usize::from(word == "Max");
         let mut degrees = [low, high][end];
         let field = DragValue::new(&mut degrees)
             .speed(0.5)
             .max_decimals(1)
             .suffix("°")
-            .range(if end == 0 { -180.0..=high } else { low..=180.0 });
+            .range(allowed);
         let response = ui.add(field).on_hover_text(word);
-        let label = format!("{word} {letter}");
-        response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &label));
-        if response.drag_started() {
-            editor.begin_step("Set rotation limits");
-        }
-        is_over |= response.drag_stopped();
+        let label = name(word);
+        response.widget_info(|| WidgetInfo {
+            label: Some(label.clone()),
+            ..WidgetInfo::drag_value(true, degrees)
+        });
+        // Not for what the field rounds.
         if response.changed() && (degrees - [low, high][end]).abs() > 0.05 {
             range[end] = degrees.to_radians();
         }
-    }
-    is_over
+        response
+    })
 }

@@ -10,7 +10,7 @@ mod constraints;
 mod curve;
 mod deformation;
 mod humanoid;
-mod joint_limits;
+pub(super) mod joint_limits;
 mod kept_constraints;
 mod morphs;
 mod object;
