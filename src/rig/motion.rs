@@ -11,7 +11,7 @@ use crate::motion::retarget::{
 };
 use crate::motion::roles::Roles;
 use crate::motion::vmc::is_of_body;
-use crate::motion::{MorphedJoint, Recording, Rig, ScalarTrack, Take, Track};
+use crate::motion::{MorphedJoint, Recording, Rig, Take};
 use crate::sentence::{sentence, shortened};
 use crate::skeleton::{Clip, JointId, Pose, Property, Skeleton};
 use crate::task::{Cancelled, Task};
@@ -188,29 +188,20 @@ impl Character {
         if !bindings.iter().all(displays) {
             return true;
         }
-        // The names are enough.
+        let target = self.named_target();
         let is_unbound = |name: &str| bindings.iter().all(|binding| binding.channel != name);
-        let rotations = recording.rotations.iter().map(|track| &track.name);
-        let scalars = recording.scalars.iter().map(|track| &track.name);
-        let unbound = Recording {
-            rotations: rotations
-                .filter(|name| is_unbound(name))
-                .map(|name| Track {
-                    name: name.clone(),
-                    values: Vec::new(),
-                })
-                .collect(),
-            scalars: scalars
-                .filter(|name| is_unbound(name))
-                .map(|name| ScalarTrack {
-                    name: name.clone(),
-                    unit: String::new(),
-                    values: Vec::new(),
-                })
-                .collect(),
-            ..Recording::default()
+        let is_joint = |name: &str| {
+            let mut joints = target.skeleton.live_joints();
+            joints.any(|joint| target.skeleton.joint(joint).name == name)
         };
-        !Named::new(&unbound, &self.named_target(), |_, _| true).is_empty()
+        let is_morph = |name: &str| {
+            let mut morphs = target.morphs.iter();
+            morphs.any(|of| of.driven_by(name).next().is_some())
+        };
+        let mut rotations = recording.rotations.iter().map(|track| &track.name);
+        let mut scalars = recording.scalars.iter().map(|track| &track.name);
+        rotations.any(|name| is_unbound(name) && is_joint(name))
+            || scalars.any(|name| is_unbound(name) && is_morph(name))
     }
 
     /// Adds keyframes of channels, bound or of the names of what they move, to a clip. `None`: no

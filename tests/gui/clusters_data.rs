@@ -233,6 +233,7 @@ fn a_channel_says_its_value_its_extremes_and_when_it_is_above_a_threshold() {
         n_clips,
         "the clip is made again"
     );
+    assert_eq!(window.editor().contacts_of(id), None, "it has no feet");
     window.find_and_run(Command::Undo);
     window.find_and_run(Command::Undo);
     window.settle();

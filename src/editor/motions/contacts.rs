@@ -20,6 +20,11 @@ impl Editor {
         let motion = item.motion.as_ref()?;
         let clip = motion.clip?;
         self.document.clips().get(&clip)?;
+        // Bound channels have no feet.
+        let has_body = motion.source.as_ref().is_some_and(|of| of.has_body());
+        if !has_body && motion.feet == FeetSecs::default() {
+            return None;
+        }
         if let Some(reading) = &self.motions.reading
             && reading.of == Some(recording)
             && let ThenDo::HoldFeet(Some(feet)) = &reading.then
