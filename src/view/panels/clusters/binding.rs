@@ -154,7 +154,7 @@ impl ClustersPanel {
         {
             self.scalar_ui(ui, editor, (layer, at), (reference, direction), recording);
         } else {
-            let about = "What the marker is to its clusters.";
+            let about = "How the marker moves its clusters.";
             named_ui(ui, "Kind", about, |ui| {
                 let choices = [BindingKind::Delta, BindingKind::Absolute]
                     .map(|kind| (kind == BindingKind::Absolute, kind.label(), kind.about()));
@@ -178,9 +178,9 @@ impl ClustersPanel {
             format!(" m/{unit}")
         };
         let about = if is_scalar {
-            "Metres for one unit of the value."
+            "Metres per unit of the value."
         } else {
-            "A factor of the marker's position."
+            "Multiplies the marker's position."
         };
         named_ui(ui, "Scale", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
@@ -258,11 +258,11 @@ impl ClustersPanel {
                 set(editor, "reference", kind);
             }
         });
-        let about = "Where the clusters move.";
+        let about = "The direction in which the clusters move.";
         named_ui(ui, "Direction", about, |ui| {
             let choices = [
                 (false, "Normal", "Along the normal of each vertex."),
-                (true, "Fixed", "In one direction of the world, as up."),
+                (true, "Fixed", "In one world direction, such as up."),
             ];
             let width = ui.available_width();
             let shown = direction != ScalarDirection::Normal;

@@ -17,12 +17,12 @@ const OUTSIDE: [(Outside, &str, &str); 2] = [
     (
         Outside::Still,
         "Stay",
-        "Clusters outside of the box stay where the deformer stack has them.",
+        "Clusters outside the box stay where the deformer stack places them.",
     ),
     (
         Outside::Nearest,
         "Follow",
-        "Clusters outside of the box move as the nearest place in it, so that nothing tears.",
+        "Clusters outside the box move like the nearest point of it, so that the surface does not tear.",
     ),
 ];
 
@@ -60,11 +60,11 @@ impl ClustersPanel {
                 }
             }
         });
-        let about = "What clusters outside of the box do.";
+        let about = "How clusters outside the box move.";
         named_ui(ui, "Outside", about, |ui| {
             let width = ui.available_width();
             let shown = settings.outside;
-            let (response, chosen) = pick_ui(ui, "Outside of the lattice", width, shown, &OUTSIDE);
+            let (response, chosen) = pick_ui(ui, "Outside the lattice", width, shown, &OUTSIDE);
             response.on_hover_text(about);
             if let Some(outside) = chosen {
                 editor.set_lattice_outside(index, outside);
@@ -109,7 +109,7 @@ impl ClustersPanel {
             }
         });
         if let CageSource::Box { segments } = source {
-            let about = "Into how many parts each edge of the box is divided, 1 to 8. The shape stays nearly.";
+            let about = "Number of cells along each edge of the box, 1 to 8. The shape is kept approximately.";
             named_ui(ui, "Segments", about, |ui| {
                 ui.spacing_mut().interact_size.x = THIRD;
                 let number = Number {

@@ -115,7 +115,7 @@ impl ClustersPanel {
             let held = hold.show_step_ui(ui, &mut self.is_dragging, editor, layer.fade.hold);
             let fade = Number {
                 label: "Fade",
-                about: "How long it takes to fade out then.",
+                about: "How long it then takes to fade out.",
                 ..hold
             };
             let faded = fade.show_step_ui(ui, &mut self.is_dragging, editor, layer.fade.fade);

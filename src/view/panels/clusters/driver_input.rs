@@ -22,12 +22,12 @@ const THIRD: f32 = 48.0;
 
 /// An axis of a bone.
 const AXES: [(DVec3, &str, &str); 6] = [
-    (DVec3::X, "X", "The bone's own x."),
-    (DVec3::Y, "Y", "The bone's own y."),
-    (DVec3::Z, "Z", "The bone's own z."),
-    (DVec3::NEG_X, "-X", "Against the bone's own x."),
-    (DVec3::NEG_Y, "-Y", "Against the bone's own y."),
-    (DVec3::NEG_Z, "-Z", "Against the bone's own z."),
+    (DVec3::X, "X", "The bone's +X axis."),
+    (DVec3::Y, "Y", "The bone's +Y axis."),
+    (DVec3::Z, "Z", "The bone's +Z axis."),
+    (DVec3::NEG_X, "-X", "The bone's -X axis."),
+    (DVec3::NEG_Y, "-Y", "The bone's -Y axis."),
+    (DVec3::NEG_Z, "-Z", "The bone's -Z axis."),
 ];
 
 impl ClustersPanel {
@@ -98,7 +98,7 @@ impl ClustersPanel {
                     speed: 0.01,
                     decimals: 3,
                     suffix: "",
-                    about: "The number that the driver reads always.",
+                    about: "The constant that the driver reads.",
                     step: &step,
                 };
                 named_ui(ui, "Value", number.about, |ui| {
@@ -137,7 +137,7 @@ impl ClustersPanel {
             let mut choices = AXES.to_vec();
             let known = AXES.iter().find(|known| known.0.distance(unit) < 1e-6);
             if known.is_none() {
-                choices.insert(0, (unit, "Custom", "An axis that is none of X, Y and Z."));
+                choices.insert(0, (unit, "Custom", "An axis other than X, Y and Z."));
             }
             let shown = known.map_or(unit, |known| known.0);
             let (response, chosen) = pick_ui(ui, "Axis", width, shown, &choices);
@@ -145,7 +145,7 @@ impl ClustersPanel {
             if let Some(axis) = chosen {
                 set(editor, axis);
             }
-            let about = "Take the axis about which the bone is turned in the pose on screen.";
+            let about = "Use the axis about which the bone is rotated in the pose on screen.";
             if ui.button("From pose").on_hover_text(about).clicked()
                 && let Some(axis) = editor.driver_axis(joint)
             {

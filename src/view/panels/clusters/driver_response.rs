@@ -91,12 +91,12 @@ impl ClustersPanel {
             (
                 "Start",
                 settings.from,
-                "The value of the input at which the driver begins: it counts as 0.",
+                "The value of the input that counts as 0: the driver does not act.",
             ),
             (
                 "End",
                 settings.to,
-                "The value of the input at which the driver is full: it counts as 1.",
+                "The value of the input that counts as 1: the driver acts in full.",
             ),
         ];
         for (at, (label, shown, about)) in ends.into_iter().enumerate() {
@@ -115,7 +115,7 @@ impl ClustersPanel {
                     number.show_step_ui(ui, &mut self.is_dragging, editor, shown / unit.size);
                 let mut wanted = wanted.map(|shown| shown * unit.size);
                 let name = format!("{label} from pose");
-                let about = "Take the value of the input in the pose on screen.";
+                let about = "Use the value of the input in the pose on screen.";
                 if icon_ui(ui, icons::ICON_MY_LOCATION, &name, about, now.is_some()) {
                     wanted = now;
                 }

@@ -58,7 +58,7 @@ impl ClustersPanel {
     ) {
         self.gain_ui(ui, editor, index, driver.settings.gain);
         let sink = driver.settings.sink;
-        let about = "Where the clusters move.";
+        let about = "The direction in which the clusters move.";
         named_ui(ui, "Direction", about, |ui| {
             let choices =
                 Way::ALL.map(|way| (way, way.direction().label(), way.direction().about()));
@@ -75,7 +75,7 @@ impl ClustersPanel {
             }
         });
         if let SinkDirection::Fixed(fixed) = sink.direction {
-            let about = "The direction in the bind shape of the object, of any length. It turns with the skin.";
+            let about = "The direction in the bind pose of the object, of any length. It rotates with the skin.";
             named_ui(ui, "", about, |ui| {
                 let step = editor.driver_step(index, "direction");
                 if let Some(fixed) = self.vector_ui(ui, editor, "Direction", &step, fixed, 0.01)
@@ -129,7 +129,7 @@ impl ClustersPanel {
     }
 
     fn mask_ui(&mut self, ui: &mut Ui, editor: &mut Editor, index: usize, mask: SinkMask) {
-        let about = "How much each cluster moves: all alike, or by a profile along a bone; both times its painted weight.";
+        let about = "How much each cluster moves: all equally, or by a profile along a bone, multiplied by its painted weight.";
         let choices = [
             (
                 false,
@@ -139,7 +139,7 @@ impl ClustersPanel {
             (
                 true,
                 "Along a bone",
-                "Most at a place along a bone, less with the distance from it: cos\u{b2}.",
+                "Largest at one place along the bone; falls off as cos\u{b2} of the distance from it.",
             ),
         ];
         named_ui(ui, "Profile", about, |ui| {
@@ -175,14 +175,14 @@ impl ClustersPanel {
                 speed: 0.25,
                 decimals: 1,
                 suffix: " %",
-                about: "The place along the bone: 0 % is its head, 100 % its tail.",
+                about: "The position along the bone: 0 % is its head, 100 % its tail.",
                 step: &step,
             };
             let placed = place.show_step_ui(ui, &mut self.is_dragging, editor, 100.0 * centre);
             let reach = Number {
                 label: "Reach of the driver",
                 range: 1.0..=1000.0,
-                about: "How far the profile reaches from its place to both sides.",
+                about: "How far the profile reaches along the bone, in both directions.",
                 ..place
             };
             let reached =

@@ -36,7 +36,7 @@ pub(super) fn flexion_ui(
             (
                 true,
                 one_side,
-                "A bend the other way is extension, and counts as none.",
+                "Extension, the bend the other way, counts as 0.",
             ),
             (
                 false,

@@ -23,7 +23,7 @@ pub(super) fn hand_ui(ui: &mut Ui, editor: &mut Editor, group: &ClusterGroup) {
         }
         key_buttons_ui(ui, editor);
         let about = format!(
-            "Set the selected clusters back to where the deformer stack has them.{}",
+            "Move the selected clusters back to where the deformer stack places them.{}",
             keys_of(Command::ClearLocation, ui)
         );
         if button_ui(ui, icons::ICON_RESTART_ALT, "Reset clusters", &about, false) {

@@ -19,7 +19,7 @@ pub(super) fn kept_ui(ui: &mut Ui, editor: &mut Editor) {
     heading_ui(ui, "Kept layers", "");
     dim_ui(
         ui,
-        "The model has no place for them: they do not act, and the project keeps them.",
+        "They do not match the model: they have no effect, but the project keeps them.",
     );
     for (index, (name, why)) in texts.iter().enumerate() {
         ui.horizontal(|ui| {

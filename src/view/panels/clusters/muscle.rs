@@ -27,7 +27,7 @@ const PROFILES: [(bool, &str, &str); 2] = [
     (
         true,
         "Gaussian",
-        "Bell-shaped: it fades out beyond the reach, which is its sigma.",
+        "Gaussian: the reach is its standard deviation.",
     ),
 ];
 
@@ -169,7 +169,7 @@ impl ClustersPanel {
                 speed: 0.25,
                 decimals: 1,
                 suffix: " %",
-                about: "The place of the largest bulge: 0 % is the head of the bone, 100 % its tail.",
+                about: "The position of the largest bulge: 0 % is the head of the bone, 100 % its tail.",
                 step: "Place of muscle",
             };
             if let Some(percent) = self.number_ui(ui, editor, &place, 100.0 * s.centre) {
@@ -178,7 +178,7 @@ impl ClustersPanel {
             let length = Number {
                 label: "Reach",
                 range: 1.0..=1000.0,
-                about: "How far the bulge reaches from its place to both sides.",
+                about: "How far the bulge reaches along the bone, in both directions.",
                 step: "Reach of muscle",
                 ..place
             };
@@ -211,7 +211,7 @@ impl ClustersPanel {
                     editor.set_muscle(index, angle.step, |s| s.side = side);
                 }
             }
-            let about = "Turn it to the side to which the joint bends in this pose; at rest, as clips bend it.";
+            let about = "Use the direction in which the joint bends in this pose; in the rest pose, that of the clips.";
             if ui.button("From bend").on_hover_text(about).clicked() {
                 editor.turn_muscle_to_bend(index);
             }
@@ -234,7 +234,7 @@ impl ClustersPanel {
                 editor.set_muscle(index, "Falloff of muscle", |s| s.power = power);
             }
         });
-        let about = "Where the clusters move.";
+        let about = "The direction in which the clusters move.";
         named_ui(ui, "Direction", about, |ui| {
             let width = ui.available_width();
             let (_, chosen) = pick_ui(ui, "Direction", width, s.direction, &DIRECTIONS);
@@ -294,7 +294,7 @@ impl ClustersPanel {
             }
             let end = Number {
                 label: "End angle",
-                about: "The bend at which it is full.",
+                about: "The bend at which the bulge is largest.",
                 ..start
             };
             if let Some(degrees) = self.number_ui(ui, editor, &end, degrees[1]) {

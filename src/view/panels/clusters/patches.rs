@@ -16,7 +16,7 @@ const SURFACES: [(Interpolation, &str, &str); 5] = [
     (
         Interpolation::TransportedBezier,
         "Transported Bezier",
-        "Bezier triangles whose tangents the skin around the clusters carries: the smallest error.",
+        "Bezier triangles whose tangents follow the skin around the clusters: the smallest error.",
     ),
     (
         Interpolation::PointNormal,
@@ -37,7 +37,7 @@ const SURFACES: [(Interpolation, &str, &str); 5] = [
     (
         Interpolation::SkinnedFree,
         "Skinned free vertices",
-        "Free vertices keep their skin, and patches carry only what is added to the clusters: no error where nothing is.",
+        "Free vertices keep their skinning; patches add only the displacements of the clusters. Exact where clusters are not displaced.",
     ),
 ];
 
@@ -141,7 +141,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
     }
     if n_anchors > 0 {
         ui.horizontal_wrapped(|ui| {
-            let about = "Corners that the patches need and nobody marked, drawn hollow. The deformer stack moves them.";
+            let about = "Corners that the patches need but that are not marked, drawn hollow. The deformer stack moves them.";
             ui.label(counted(n_anchors, "anchor")).on_hover_text(about);
             let command = Command::PromoteAnchors;
             let button = Button::new("Promote").small();
@@ -166,7 +166,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
             let about = "In this pose the surface turns by that angle from one end of the edges to the other: the clusters are \
                          too sparse there. Mark more between them.";
             ui.label(RichText::new(text).color(colour)).on_hover_text(about);
-            let about = format!("Select the clusters at the ends of edges that turn by more than {degrees:.0}°.");
+            let about = format!("Select the clusters at the ends of edges that rotate by more than {degrees:.0}°.");
             let label = format!("Select ends above {degrees:.0}°");
             let button = ui.small_button("Select ends");
             button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));

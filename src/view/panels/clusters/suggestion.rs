@@ -17,12 +17,12 @@ const POSES: [(TrainingPoses, &str, &str); 3] = [
     (
         TrainingPoses::Clips,
         "Clips",
-        "Even moments of all clips; a generated range of motion where there are none.",
+        "Evenly spaced moments of all clips, or of a generated range of motion if there are none.",
     ),
     (
         TrainingPoses::RangeOfMotion,
         "Range of motion",
-        "Even moments of a generated range of motion: every bone turns about each axis.",
+        "Evenly spaced moments of a generated range of motion: each bone rotates about each axis.",
     ),
     (
         TrainingPoses::Current,

@@ -44,7 +44,7 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
         let back = ui.add_enabled(can_take_back, Button::new("Take back"));
         let back = back.on_disabled_hover_text("No joint was drawn yet.");
         if back
-            .on_hover_text("Take the joint drawn last back (Backspace).")
+            .on_hover_text("Remove the joint drawn last (Backspace).")
             .clicked()
         {
             editor.take_back_drawn();

@@ -100,7 +100,7 @@ pub(super) fn settings_ui(
             let about = "The axes along which the location is copied.";
             axes_ui(ui, subject, axes, ("Axis", about));
             let mut local = *space == Space::Local;
-            let about = "Copy along this bone's rest axes instead of the world axes. The offset turns with them.";
+            let about = "Copy along this bone's rest axes instead of the world axes. The offset rotates with them.";
             check_ui(ui, subject, &mut local, ("Local axes", about));
             *space = if local { Space::Local } else { Space::World };
             offset_ui(ui, subject, keeps_offset);

@@ -158,7 +158,7 @@ fn row_ui(
             if found == HumanFound::Hand {
                 let again = ui.selectable_label(false, "Find again");
                 if again
-                    .on_hover_text("Go by names and structure again.")
+                    .on_hover_text("Match by names and structure again.")
                     .clicked()
                 {
                     choice = Some(Choice::Found);
@@ -221,7 +221,7 @@ fn mark(
         HumanFound::Empty if bone.is_required() => (
             icons::ICON_WARNING,
             palette.error,
-            "Not found, and a human needs it: choose the bone.",
+            "Not found, but a human body needs it. Choose the bone.",
         ),
         HumanFound::Empty => (icons::ICON_REMOVE, palette.text_dim, "Not found."),
     }
