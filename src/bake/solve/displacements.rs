@@ -366,25 +366,26 @@ const LANES: usize = 8;
 /// The products of every two weights of a frame, which the normal equations of all points share.
 struct WeightProducts {
     k: usize,
-    /// The number of pairs x >= y, rounded up to a multiple of [`LANES`].
-    n: usize,
-    /// By frame, then by pair: (0, 0), (1, 0), (1, 1), (2, 0), ...
+    /// The number of frames.
+    t: usize,
+    /// By [`LANES`] pairs x >= y, which are (0, 0), (1, 0), (1, 1), (2, 0), ..., then by frame: the sums read them in sequence.
     products: Vec<f64>,
 }
 
 impl WeightProducts {
     /// Those of weights `w`, t x k.
     fn of(k: usize, w: &[f64]) -> Self {
-        let n = (k * (k + 1) / 2).next_multiple_of(LANES);
-        let mut products = Vec::with_capacity(n * w.len() / k.max(1));
-        for w in w.chunks_exact(k.max(1)) {
-            let end = products.len() + n;
-            for (x, &first) in w.iter().enumerate() {
-                products.extend(w[..=x].iter().map(|second| first * second));
+        let t = w.len() / k.max(1);
+        let groups = (k * (k + 1) / 2).div_ceil(LANES);
+        let mut products = vec![0.0; groups * t * LANES];
+        for (frame, w) in w.chunks_exact(k.max(1)).enumerate() {
+            let firsts = w.iter().enumerate();
+            let pairs = firsts.flat_map(|(x, first)| w[..=x].iter().map(move |w| first * w));
+            for (pair, product) in pairs.enumerate() {
+                products[(pair / LANES * t + frame) * LANES + pair % LANES] = product;
             }
-            products.resize(end, 0.0);
         }
-        Self { k, n, products }
+        Self { k, t, products }
     }
 
     /// The lower triangle, column by column, of the normal matrix of a point: by pair the sum over frames of its product
@@ -393,11 +394,10 @@ impl WeightProducts {
         const ENTRY: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
         let size = 3 * self.k;
         let (mut x, mut y) = (0, 0);
-        for first in (0..self.n).step_by(LANES) {
+        for products in self.products.chunks_exact((self.t * LANES).max(1)) {
             let mut sums = [[0.0; LANES]; 6];
             let of_pairs = PairSums {
-                products: self.products.get(first..).unwrap_or_default(),
-                n: self.n,
+                products,
                 squares,
                 sums: &mut sums,
             };
@@ -422,8 +422,6 @@ impl WeightProducts {
 struct PairSums<'a> {
     /// Those of the first frame first.
     products: &'a [f64],
-    /// Products of a frame.
-    n: usize,
     squares: &'a [[f64; 6]],
     sums: &'a mut [[f64; LANES]; 6],
 }
@@ -432,10 +430,7 @@ impl Kernel for PairSums<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let mut sums = [[0.0; LANES]; 6];
-        for (products, square) in self.products.chunks(self.n.max(1)).zip(self.squares) {
-            let Some(products) = products.first_chunk::<LANES>() else {
-                break;
-            };
+        for (products, square) in self.products.chunks_exact(LANES).zip(self.squares) {
             for (sums, square) in sums.iter_mut().zip(square) {
                 for (sum, product) in sums.iter_mut().zip(products) {
                     *sum += product * square;

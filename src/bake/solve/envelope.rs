@@ -8,6 +8,7 @@
 // The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
 #![allow(clippy::inline_always)]
 
+use super::linear::add_dots;
 use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
@@ -261,7 +262,7 @@ impl<const N: usize> Kernel for Equations<'_, '_, N> {
             let row = blocks + first + i;
             system.right[row] += x.dot(self.right);
             let own = system.start(row) + blocks + first;
-            add_dots(&mut system.lower[own..=own + i], *x, xs, ys, zs);
+            add_dots(&mut system.lower[own..=own + i], 1.0, *x, [xs, ys, zs]);
         }
         for (block, of_block) in self.columns {
             let to = system.envelope.rank[*block] * N;
@@ -269,34 +270,32 @@ impl<const N: usize> Kernel for Equations<'_, '_, N> {
             for (i, column) in of_block.iter().enumerate() {
                 (xs[i], ys[i], zs[i]) = (column.x, column.y, column.z);
             }
+            let axes: [&[f64]; 3] = [&xs, &ys, &zs];
             for (row_block, of_row) in self.columns {
-                let at = system.envelope.rank[*row_block] * N;
-                for (i, x) in of_row.iter().enumerate().filter(|_| at >= to) {
-                    let row = at + i;
-                    let from = system.start(row) + to - system.envelope.first_column(row);
-                    let most = if at == to { i + 1 } else { N };
-                    add_dots(&mut system.lower[from..from + most], *x, &xs, &ys, &zs);
+                let rank = system.envelope.rank[*row_block];
+                let at = rank * N;
+                if at < to {
+                    continue;
+                }
+                let before = to - system.envelope.first[rank] * N;
+                for (i, x) in of_row.iter().enumerate() {
+                    let from = system.start(at + i) + before;
+                    if at == to {
+                        add_dots(&mut system.lower[from..=from + i], 1.0, *x, axes);
+                    } else {
+                        add_dots(&mut system.lower[from..from + N], 1.0, *x, axes);
+                    }
                 }
             }
             for (i, x) in self.border.iter().enumerate() {
                 let from = system.start(blocks + first + i) + to;
-                add_dots(&mut system.lower[from..from + N], *x, &xs, &ys, &zs);
+                add_dots(&mut system.lower[from..from + N], 1.0, *x, axes);
             }
             for (i, x) in of_block.iter().enumerate() {
                 system.right[to + i] += x.dot(self.right);
             }
         }
         system.border = of_border;
-    }
-}
-
-/// Adds the scalar products of a vector with vectors that are given by component.
-#[inline(always)]
-fn add_dots(entries: &mut [f64], v: DVec3, xs: &[f64], ys: &[f64], zs: &[f64]) {
-    let n = entries.len();
-    let (xs, ys, zs) = (&xs[..n], &ys[..n], &zs[..n]);
-    for (i, entry) in entries.iter_mut().enumerate() {
-        *entry += v.x * xs[i] + v.y * ys[i] + v.z * zs[i];
     }
 }
 

@@ -10,6 +10,7 @@ use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::mat::{Mat, MatMut, MatRef};
 use faer::{Par, Spec};
+use glam::DVec3;
 
 /// Systems up to this size are solved without faer, which takes longer to set up than they take.
 const SMALL: usize = 32;
@@ -81,9 +82,7 @@ impl Kernel for SmallSystem<'_> {
             column[j + 1..].iter_mut().for_each(|x| *x /= pivot);
             let rest = right.chunks_exact_mut(n).enumerate();
             for (c, other) in rest.map(|(c, other)| (j + 1 + c, other)) {
-                let factor = column[c];
-                let pairs = other[c..].iter_mut().zip(&column[c..]);
-                pairs.for_each(|(x, below)| *x -= factor * below);
+                take_multiple(&mut other[c..], column[c], &column[c..]);
             }
             let (done, below) = b.split_at_mut(j + 1);
             done[j] /= pivot;
@@ -97,6 +96,42 @@ impl Kernel for SmallSystem<'_> {
             b[j] = (b[j] - below) / column[j];
         }
         *self.found = b.iter().all(|x| x.is_finite());
+    }
+}
+
+/// Takes `factor` times the entries of a vector from others. Four at a time: rows are too short for the loops that the
+/// compiler makes of one at a time.
+#[inline(always)]
+fn take_multiple(entries: &mut [f64], factor: f64, of: &[f64]) {
+    let (fours, rest) = entries.as_chunks_mut::<4>();
+    let (of_fours, of_rest) = of.as_chunks::<4>();
+    for (entries, of) in fours.iter_mut().zip(of_fours) {
+        for (x, of) in entries.iter_mut().zip(of) {
+            *x -= factor * of;
+        }
+    }
+    for (x, of) in rest.iter_mut().zip(of_rest) {
+        *x -= factor * of;
+    }
+}
+
+/// Adds `factor` times the scalar products of a vector with others, which are given by component. Four at a time, as
+/// [`take_multiple`].
+#[inline(always)]
+pub(crate) fn add_dots(entries: &mut [f64], factor: f64, v: DVec3, [xs, ys, zs]: [&[f64]; 3]) {
+    let dot = |x: f64, y: f64, z: f64| factor * (v.x * x + v.y * y + v.z * z);
+    let n = entries.len();
+    let (fours, rest) = entries.as_chunks_mut::<4>();
+    let [(xs, last_xs), (ys, last_ys), (zs, last_zs)] =
+        [xs, ys, zs].map(|of_component| of_component[..n].as_chunks::<4>());
+    for (entries, ((xs, ys), zs)) in fours.iter_mut().zip(xs.iter().zip(ys).zip(zs)) {
+        for (i, entry) in entries.iter_mut().enumerate() {
+            *entry += dot(xs[i], ys[i], zs[i]);
+        }
+    }
+    let last = last_xs.iter().zip(last_ys).zip(last_zs);
+    for (entry, ((x, y), z)) in rest.iter_mut().zip(last) {
+        *entry += dot(*x, *y, *z);
     }
 }
 
@@ -173,6 +208,22 @@ mod tests {
             assert!(solve_in_place(&mut a, &mut b));
             for (b, x) in b.iter().zip(&x) {
                 assert!((b - x).abs() < 1e-12, "{n}: {b} {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_added_to_rows_of_any_length() {
+        let component = |i: usize| -> Vec<f64> { (0..11).map(|j| (i * 11 + j) as f64).collect() };
+        let components = [component(0), component(1), component(2)];
+        let v = DVec3::new(1.0, -2.0, 4.0);
+        for n in 0..11 {
+            let mut entries = vec![1.0; n];
+            let [xs, ys, zs] = &components;
+            add_dots(&mut entries, 0.5, v, [xs, ys, zs]);
+            for (j, entry) in entries.iter().enumerate() {
+                let [x, y, z] = [xs[j], ys[j], zs[j]];
+                assert_eq!(*entry, 1.0 + 0.5 * v.dot(DVec3::new(x, y, z)), "{n}");
             }
         }
     }

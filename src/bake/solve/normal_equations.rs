@@ -3,7 +3,7 @@
 // The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
 #![allow(clippy::inline_always)]
 
-use super::linear::{add_ridge, solve_in_place};
+use super::linear::{add_dots, add_ridge, solve_in_place};
 use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use glam::{DMat3, DVec3};
 
@@ -73,12 +73,9 @@ impl Kernel for Products<'_> {
         let [xs, ys, zs] = &system.columns;
         let rows = system.normal.chunks_exact_mut(system.k.max(1));
         for (i, (row, right)) in rows.zip(&mut system.right).enumerate() {
-            let (x, y, z) = (xs[i], ys[i], zs[i]);
-            let before = xs[..=i].iter().zip(&ys[..=i]).zip(&zs[..=i]);
-            for (entry, ((x2, y2), z2)) in row.iter_mut().zip(before) {
-                *entry += irls * (x * x2 + y * y2 + z * z2);
-            }
-            *right += irls * (x * r.x + y * r.y + z * r.z);
+            let column = DVec3::new(xs[i], ys[i], zs[i]);
+            add_dots(&mut row[..=i], irls, column, [xs, ys, zs]);
+            *right += irls * column.dot(r);
         }
     }
 }

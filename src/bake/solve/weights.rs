@@ -5,6 +5,7 @@
 #![allow(clippy::inline_always)]
 
 use super::irls;
+use super::linear::add_dots;
 use super::simplex::minimise_on_simplex;
 use super::training::TrainingSet;
 use crate::bake::problem::group::{Group, GroupMesh};
@@ -374,12 +375,9 @@ impl Kernel for AddProducts<'_> {
             let (xs, rest) = three.split_at(n);
             let (ys, zs) = rest.split_at(n);
             for i in 0..n {
-                let (x, y, z) = (factor * xs[i], factor * ys[i], factor * zs[i]);
+                let own = DVec3::new(xs[i], ys[i], zs[i]) * factor;
                 let row = &mut self.matrix[i * n..=i * n + i];
-                let others = xs.iter().zip(ys).zip(zs);
-                for (entry, ((x2, y2), z2)) in row.iter_mut().zip(others) {
-                    *entry += x * x2 + y * y2 + z * z2;
-                }
+                add_dots(row, 1.0, own, [xs, ys, zs]);
             }
         }
     }
