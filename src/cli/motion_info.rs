@@ -6,7 +6,7 @@ use crate::finding::{counted, thousands, trimmed};
 use crate::io::motion_file::{MotionFile, read_motion};
 use crate::motion::bvh::{Bvh, BvhChannel, BvhPoses, Placement, Positions};
 use crate::motion::signal::Signal;
-use crate::motion::{Channel, Note, Recording, Sampling};
+use crate::motion::{Channel, DelayFigures, Note, Recording, Sampling};
 use crate::task::Task;
 use serde::Serialize;
 use std::io::Write;
@@ -57,6 +57,9 @@ struct RecordingInfo {
     median_step_secs: f64,
     jitter_secs: f64,
     device: Option<String>,
+    /// How late what was received live arrived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay: Option<DelayFigures>,
     channels: Vec<ChannelInfo>,
     events: Vec<EventInfo>,
 }
@@ -231,6 +234,7 @@ fn of_recording(recording: &Recording) -> Result<RecordingInfo, String> {
         median_step_secs: median,
         jitter_secs: off.get(off.len() * 95 / 100).copied().unwrap_or(0.0),
         device: recording.device.clone(),
+        delay: DelayFigures::of(recording),
         channels,
         events: recording
             .events
@@ -275,6 +279,9 @@ fn print_recording(info: &RecordingInfo, out: &mut dyn Write) -> std::io::Result
         trimmed(info.median_step_secs * 1e3),
         trimmed(info.jitter_secs * 1e3),
     )?;
+    if let Some(delay) = &info.delay {
+        writeln!(out, "  {}", delay.text())?;
+    }
     for channel in &info.channels {
         let unit = match channel.unit.as_str() {
             "" => String::new(),

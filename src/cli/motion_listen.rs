@@ -5,10 +5,10 @@ use super::{Failure, load};
 use crate::finding::{counted, trimmed};
 use crate::io::live::{Access, Listener};
 use crate::io::{Outputs, is_model, is_project};
-use crate::motion::Recording;
 use crate::motion::live::JsonSource;
 use crate::motion::table::write_json_lines;
 use crate::motion::vmc::{MAX_SENDERS, VmcSource};
+use crate::motion::{DelayFigures, Recording};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -164,5 +164,8 @@ pub(super) fn run(
         trimmed(recording.times.last().copied().unwrap_or(0.0)),
         to.display()
     )?;
+    if let Some(delay) = DelayFigures::of(&recording) {
+        writeln!(out, "{}", delay.text())?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -97,6 +97,13 @@ fn perform(
     after
         .apply(&mut Edit::Rig(Box::new(done.edit.clone())))
         .map_err(|error| refused(error.to_string()))?;
+    if let Operation::Rename { joint, name } = operation {
+        for mut edit in document.renamed_in_recordings(*joint, name.trim()) {
+            after
+                .apply(&mut edit)
+                .map_err(|error| refused(error.to_string()))?;
+        }
+    }
     let report = Report::new(operation, &done, document, &after);
     *document = after;
     if !quiet {

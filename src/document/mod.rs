@@ -45,6 +45,7 @@ mod painting;
 pub mod parts;
 mod pose_library;
 mod recordings;
+mod renamed_bone;
 pub mod repairs;
 mod rest_places;
 pub mod rig;

@@ -104,20 +104,23 @@ impl Editor {
         let is_taken = others.any(|other| skeleton.joint(other).name == name);
         drop(others);
         self.finish_tool();
-        let edit = Edit::JointName {
+        let mut edits = self.document.renamed_in_recordings(joint, name);
+        edits.push(Edit::JointName {
             joint,
             name: name.to_owned(),
-        };
-        match self.apply(edit, "Rename bone") {
-            Err(error) => self.notify_error(error.to_string()),
-            Ok(()) if name.is_empty() => self.notify(format!(
+        });
+        if !self.keep_edits(edits, "Rename bone") {
+            return;
+        }
+        if name.is_empty() {
+            self.notify(format!(
                 "The bone has no name. It is listed as \"{}\".",
                 self.document.skeleton().label(joint)
-            )),
-            Ok(()) if is_taken => self.notify(format!(
+            ));
+        } else if is_taken {
+            self.notify(format!(
                 "Another bone is also named \"{name}\". Some programs identify bones by name."
-            )),
-            Ok(()) => {}
+            ));
         }
     }
 

@@ -18,11 +18,22 @@ impl Editor {
         self.measurements().map_or(&[], |known| &known.variations)
     }
 
-    /// Gives the table that is edited other limits and gains; one undo step.
+    /// Gives the table that is edited other limits and gains; one undo step. A factor with which a layer is not valid is refused
+    /// with a notice.
     pub fn vary(&mut self, variations: Vec<Variation>, label: &str) {
         let Some(known) = self.measurements() else {
             return;
         };
+        // Factors that were there before stay as they are, however the document has changed since.
+        let before = self.document.gain_faults(&known.variations);
+        let mut faults = self.document.gain_faults(&variations).into_iter();
+        if let Some(fault) = faults.find(|fault| !before.contains(fault)) {
+            let text = format!(
+                "The gain of \"{}\" in the group \"{}\" cannot be multiplied by this factor: {}.",
+                fault.layer, fault.group, fault.why
+            );
+            return self.notify_error(text);
+        }
         let table = Individual {
             variations,
             ..Individual::clone(known)

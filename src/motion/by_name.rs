@@ -26,7 +26,7 @@ const MAX_FRAMES: f64 = 4e6;
 /// The largest number of values of all channels.
 const MAX_VALUES: f64 = 2e7;
 /// The largest morph weight.
-const MAX_WEIGHT: f64 = 1e6;
+pub(in crate::motion) const MAX_WEIGHT: f64 = 1e6;
 
 /// Why channels make no keyframes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -23,6 +23,7 @@ pub mod bvh;
 pub mod by_name;
 pub mod contacts;
 pub mod correlate;
+mod delay;
 pub mod fade;
 pub mod fault;
 mod known_bones;
@@ -48,6 +49,7 @@ pub mod text;
 pub mod thin;
 pub mod vmc;
 
+pub use delay::DelayFigures;
 pub use morphs::MorphedJoint;
 pub use reading::Reading;
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};

@@ -29,6 +29,9 @@ pub struct Recording {
     pub labels: Vec<LabelTrack>,
     /// Marked moments.
     pub events: Vec<Event>,
+    /// When the values of each time arrived, seconds of the computer that received them since the first did: n_times, NaN where
+    /// that is not known. Empty unless they were received live.
+    pub arrivals: Vec<f64>,
     /// What was repaired or left out, in the order of the file.
     pub notes: Vec<Note>,
 }

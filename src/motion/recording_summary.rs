@@ -1,5 +1,6 @@
 //! Summaries of recordings, for lists that are drawn in every frame.
 
+use super::delay::DelayFigures;
 use super::recording::Recording;
 use super::signal::Signal;
 
@@ -8,6 +9,8 @@ use super::signal::Signal;
 pub struct RecordingSummary {
     /// Samples a second, see [`Recording::sample_rate`].
     pub rate: Option<f64>,
+    /// How late its samples arrived, where it was received live.
+    pub delay: Option<DelayFigures>,
     /// Its channels, in the order of the file's kinds.
     pub channels: Vec<ChannelSummary>,
     /// From when to when any of them has values without a gap, in its own seconds, ascending.
@@ -67,6 +70,7 @@ impl RecordingSummary {
             stretches,
             interpolated,
             rate: of.sample_rate(),
+            delay: DelayFigures::of(of),
             channels: markers
                 .chain(rotations)
                 .chain(scalars)

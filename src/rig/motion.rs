@@ -112,7 +112,8 @@ fn morphs(document: &Document) -> Vec<MorphedJoint> {
     morphed.collect()
 }
 
-/// The corrective samples of a document whose drivers are relative to their parents, each name once.
+/// The corrective samples of a document whose drivers are relative to their parents. The names with those of their sets differ: of
+/// equal ones the later get a number.
 pub fn samples(document: &Document) -> Vec<SamplePose> {
     let skeleton = document.skeleton();
     let sets = document.meshes().values();
@@ -128,13 +129,15 @@ pub fn samples(document: &Document) -> Vec<SamplePose> {
         }
         for sample in &set.samples {
             let joints = set.drivers.iter().zip(&sample.rotations);
-            let pose = SamplePose {
+            let of_set = format!("{} ({})", sample.name, set.name);
+            let numbered = (2..).map(|n| format!("{of_set} {n}"));
+            let mut names = std::iter::once(of_set.clone()).chain(numbered);
+            let is_free = |name: &String| poses.iter().all(|known| known.of_set != *name);
+            poses.push(SamplePose {
                 name: sample.name.clone(),
+                of_set: names.find(is_free).unwrap_or(of_set),
                 joints: joints.map(|(driver, q)| (driver.joint, *q)).collect(),
-            };
-            if poses.iter().all(|known| known.name != pose.name) {
-                poses.push(pose);
-            }
+            });
         }
     }
     poses
@@ -174,6 +177,16 @@ impl Character {
             skeleton: &self.skeleton,
             rest: &self.rest,
             morphs: &self.morphs,
+        }
+    }
+
+    /// What bindings can move.
+    pub fn bind_target(&self) -> BindTarget<'_> {
+        BindTarget {
+            skeleton: &self.skeleton,
+            rest: &self.rest,
+            morphs: &self.morphs,
+            samples: &self.samples,
         }
     }
 
@@ -225,13 +238,8 @@ impl Character {
                 binding.channel
             )));
         }
-        let can_bind = BindTarget {
-            skeleton: target.skeleton,
-            rest: target.rest,
-            morphs: target.morphs,
-            samples: &self.samples,
-        };
-        let bound = bind(recording, bindings, &can_bind).map_err(AddMotionError::Binding)?;
+        let bound =
+            bind(recording, bindings, &self.bind_target()).map_err(AddMotionError::Binding)?;
         let named = Named::new(&bound.recording, &target, |name, joint| {
             bound.rotates(name) || is_free(name, joint)
         });

@@ -451,11 +451,17 @@ fn live_motion_is_recorded_and_reads_back() {
         "{said:?}"
     );
     assert!(said[1].starts_with("2 channels, 0.4 s. Wrote "), "{said:?}");
+    assert!(said[2].starts_with("arrived "), "{said:?}");
+    assert!(done(&["motion", "info", text(&take)]).contains("ms late in the median"));
     let found: Value =
         serde_json::from_str(&done(&["motion", "info", text(&take), "--json"])).unwrap();
     assert_eq!(found["notes"].as_array().map(Vec::len), Some(0), "{found}");
     let lines = std::fs::read_to_string(&take).unwrap();
     let last: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert!(
+        last["arrival"].as_f64().is_some_and(|at| at > 0.0),
+        "{last}"
+    );
     // Unity's left hand is at -X: x is mirrored.
     let of = |key: &str, i: usize| last[key]["Hips"][i].as_f64().unwrap();
     assert!((of("position", 0) + 0.1).abs() < 1e-6 && (of("position", 1) - 0.9).abs() < 1e-6);

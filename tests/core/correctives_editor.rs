@@ -6,7 +6,10 @@ use sinew::correctives;
 use sinew::deform::correctives::{Correctives, Sample};
 use sinew::document::{CorrectivesEdit, Edit};
 use sinew::editor::OpenRequest;
+use sinew::motion::bindings::bind;
+use sinew::motion::{Recording, ScalarTrack};
 use sinew::psd::{Displacements, DriverMode, Kernel};
+use sinew::rig::Character;
 use sinew::skeleton::JointId;
 use sinew::skinning::Rows;
 use std::sync::Arc;
@@ -148,6 +151,44 @@ fn a_further_sample_starts_with_the_correction_on_screen() {
     assert_eq!(sets.len(), 2);
     assert_eq!(sets[1].samples[0].beside.len(), 1);
     assert_eq!(h.editor.active_set(), Some(1));
+}
+
+#[test]
+fn channels_are_bound_to_either_of_two_samples_of_one_name() {
+    let (mut h, _) = with_sample();
+    assert_eq!(h.editor.bindable_samples(), ["forearm 90°"]);
+    h.editor.rename_sample(0, "Bent");
+    let upper = joint(&h, "upper_arm");
+    pose(&mut h, upper, DVec3::Z, 40.0);
+    assert!(h.editor.add_sample());
+    h.editor.rename_sample(0, "Bent");
+    h.settle();
+    let names = h.editor.bindable_samples();
+    assert_eq!(names, ["Bent (forearm)", "Bent (upper_arm)"]);
+    let character = Character::of(h.editor.document());
+    let recording = Recording {
+        times: vec![0.0, 0.1],
+        scalars: vec![ScalarTrack {
+            name: "emg".into(),
+            unit: String::new(),
+            values: vec![0.0, 1.0],
+        }],
+        ..Recording::default()
+    };
+    let rotated = |sample: &str| {
+        let binding = format!("emg=sample:{sample}").parse().unwrap();
+        let bound = bind(&recording, &[binding], &character.bind_target()).unwrap();
+        ["forearm", "upper_arm"].map(|name| bound.rotates(name))
+    };
+    assert_eq!(rotated(&names[0]), [true, false]);
+    assert_eq!(rotated(&names[1]), [false, true]);
+    // A binding of an older project means the first.
+    assert_eq!(rotated("Bent"), [true, false]);
+    // With a name of its own it is listed by that, and its set still tells it.
+    h.editor.rename_sample(0, "Raised");
+    h.settle();
+    assert_eq!(h.editor.bindable_samples(), ["Bent", "Raised"]);
+    assert_eq!(rotated(&names[0]), [true, false]);
 }
 
 #[test]

@@ -900,6 +900,38 @@ fn a_what_if_has_a_gain_of_its_own() {
     h.settle();
     let [_, plain] = shown(&h);
     assert_eq!(own, plain);
+    // A factor with which the layer is not valid is refused, with its reason; one that becomes such a factor is a problem.
+    h.editor.vary(gain(2.0), "Change");
+    let groups = h.editor.cluster_groups();
+    let group = groups.iter().position(|group| group.name == muscle.group);
+    h.editor.choose_group(group.expect("its group") as u16);
+    let raise = |h: &mut EditorHarness, to: f64| {
+        let raised = h
+            .editor
+            .set_muscle(0, "Raise", |muscle| muscle.amplitude = to);
+        h.settle();
+        assert!(raised, "{}", h.last_notice());
+    };
+    let of_what_if = |h: &EditorHarness| {
+        let problems = h.editor.problems().iter();
+        let of = problems.filter(|f| f.to_string().contains("The what-if multiplies its gain"));
+        of.count()
+    };
+    raise(&mut h, 2e4);
+    h.editor.vary(gain(100.0), "Change");
+    h.settle();
+    let why = h.last_notice();
+    assert!(
+        why.contains("cannot be multiplied by this factor: the amplitude"),
+        "{why}"
+    );
+    assert_eq!(h.editor.variations(), gain(2.0));
+    assert_eq!(of_what_if(&h), 0);
+    raise(&mut h, 6e5);
+    assert_eq!(of_what_if(&h), 1);
+    h.editor.vary(gain(1.0), "Change");
+    h.settle();
+    assert_eq!(of_what_if(&h), 0);
     h.editor.vary(gain(-1.0), "Change");
     h.settle();
     assert!(

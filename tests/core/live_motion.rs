@@ -7,8 +7,8 @@ use rosc::{OscMessage, OscPacket, OscType};
 use sinew::cluster::channel::RecordingId;
 use sinew::editor::OpenRequest;
 use sinew::editor::live::LiveKind;
-use sinew::motion::live::{Calibration, LivePose, LiveSamples, Origin};
-use sinew::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions};
+use sinew::motion::live::{BoundSamples, Calibration, LivePose, LiveSamples, Origin};
+use sinew::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions, RootMotion};
 use sinew::motion::vmc::{VmcSource, take_of_body};
 use sinew::rig::Character;
 use sinew::skeleton::Pose;
@@ -260,8 +260,10 @@ fn a_root_carries_the_character_from_where_it_stands() {
     };
     let offline = Retarget::new(&take, &ours, skeleton, &made.rig, &theirs, &options).unwrap();
     let none = Calibration::default();
-    let origin = Origin::default();
-    let (mut live, _) = LivePose::new(&samples, skeleton, &made.rig, &settings, none, origin);
+    let (origin, unbound) = (Origin::default(), BoundSamples::default());
+    let (mut live, _) = LivePose::new(
+        &samples, &unbound, skeleton, &made.rig, &settings, none, origin,
+    );
     let hips = offline.hips();
     let at_rest = document.rest_pose().locals[hips];
     let mut steps: Vec<f64> = Vec::new();
@@ -269,7 +271,7 @@ fn a_root_carries_the_character_from_where_it_stands() {
     for frame in 0..take.n_frames() {
         let mut pose = Pose::clone(document.rest_pose());
         let time = 10.0 + take.times[frame] + 1e-9;
-        live.apply(&samples, time, skeleton, &mut pose);
+        live.apply(&samples, &unbound, time, skeleton, &mut pose);
         let expected = offline.pose(frame);
         let found = pose.locals[hips];
         assert!(
@@ -295,7 +297,7 @@ fn a_root_carries_the_character_from_where_it_stands() {
     );
     // No samples come any more: it relaxes where it is.
     let mut pose = Pose::clone(document.rest_pose());
-    live.apply(&samples, 15.0, skeleton, &mut pose);
+    live.apply(&samples, &unbound, 15.0, skeleton, &mut pose);
     let last = offline.pose(take.n_frames() - 1);
     assert!(pose.locals[hips].translation.distance(last.hips) < 1e-6);
     let relaxed = offline.moved_joints().into_iter().filter(|&joint| {
@@ -303,6 +305,102 @@ fn a_root_carries_the_character_from_where_it_stands() {
         pose.locals[joint].rotation.angle_between(bent) > 0.5
     });
     assert_eq!(relaxed.count(), 1, "the elbow, and nothing else");
+}
+
+#[test]
+fn root_motion_and_stretch_are_live_as_they_are_baked() {
+    let h = character();
+    let document = h.editor.document();
+    let made = Character::of(document);
+    let skeleton = document.skeleton();
+    // It walks in a curve, and its left thigh and right forearm become longer.
+    let mut samples = LiveSamples::default();
+    for i in 0..=90 {
+        let t = f64::from(i) / 60.0;
+        for bone in BONES {
+            let bent = match bone {
+                "LeftLowerArm" => DQuat::from_rotation_y(0.5 * t),
+                "Hips" => DQuat::from_rotation_y(0.8 * t) * DQuat::from_rotation_x(0.1 * t),
+                _ => DQuat::IDENTITY,
+            };
+            samples.push_rotation(bone, t, bent);
+        }
+        let hips = DVec3::new(t * t, 0.95 + 0.05 * t.sin(), 2.0 * t);
+        samples.push_position("Hips", t, hips);
+        let longer = 1.0 + 0.2 * t;
+        samples.push_position("LeftLowerLeg", t, DVec3::new(0.0, -0.42 * longer, 0.0));
+        samples.push_position("RightHand", t, DVec3::new(-0.25 * longer, 0.0, 0.0));
+        samples.push_position("LeftHand", t, DVec3::new(0.25, 0.0, 0.0));
+    }
+    let take = take_of_body(&samples.recording(f64::NEG_INFINITY)).unwrap();
+    let none = BoundSamples::default();
+    for (root, keeps_stretch) in [
+        (RootMotion::Hips, true),
+        (RootMotion::Root, false),
+        (RootMotion::Root, true),
+    ] {
+        let settings = MotionSettings {
+            retarget: RetargetOptions {
+                // Live the sender's rotations are those over its T-pose.
+                reference: Reference::Zero,
+                root,
+                keeps_stretch,
+                ..RetargetOptions::default()
+            },
+            ..MotionSettings::default()
+        };
+        let [ours, theirs] = settings.roles(&take.rest, &made.rig).unwrap();
+        let of = &settings.retarget;
+        let baked = Retarget::new(&take, &ours, skeleton, &made.rig, &theirs, of).unwrap();
+        let expected = baked.poses(false, &sinew::task::Task::new()).unwrap().0;
+        let (mut live, why) = LivePose::new(
+            &samples,
+            &none,
+            skeleton,
+            &made.rig,
+            &settings,
+            Calibration::default(),
+            Origin {
+                hips: Some(DVec3::new(0.0, 0.95, 0.0)),
+                ..Origin::default()
+            },
+        );
+        assert_eq!(why, None);
+        let rest = document.rest_pose();
+        let (mut up, mut moved): (Option<DVec3>, f64) = (None, 0.0);
+        for (frame, expected) in expected.iter().enumerate() {
+            let mut pose = Pose::clone(rest);
+            live.apply(
+                &samples,
+                &none,
+                take.times[frame] + 1e-9,
+                skeleton,
+                &mut pose,
+            );
+            for joint in baked.moved_joints() {
+                let off = pose.locals[joint]
+                    .rotation
+                    .angle_between(expected.rotations[joint]);
+                assert!(off < 1e-6, "{root:?} {frame} {joint}: {off}");
+            }
+            // The height of the floor is known only of a whole motion: it is the same for all frames.
+            let off = pose.locals[baked.hips()].translation - expected.hips;
+            let apart = off - *up.get_or_insert(off);
+            assert!(apart.length() < 1e-6, "{root:?} {frame}: {apart}");
+            for (joint, place) in baked.translated_joints().zip(&expected.translations) {
+                let found = pose.locals[joint].translation;
+                assert!(
+                    found.distance(*place) < 1e-6,
+                    "{root:?} {frame} {joint}: {found} {place}"
+                );
+                moved = moved.max(place.distance(rest.locals[joint].translation));
+            }
+        }
+        let n_stretched = if keeps_stretch { 2 } else { 0 };
+        let n_moved = n_stretched + usize::from(root == RootMotion::Root);
+        assert_eq!(baked.translated_joints().count(), n_moved, "{root:?}");
+        assert!(moved > 0.05, "{moved}");
+    }
 }
 
 #[test]
@@ -327,9 +425,10 @@ fn what_is_shown_live_is_what_the_log_becomes() {
     };
     let skeleton = document.skeleton();
     let offline = Retarget::new(&take, &ours, skeleton, &made.rig, &theirs, &options).unwrap();
-    let none = Calibration::default();
+    let (none, unbound) = (Calibration::default(), BoundSamples::default());
     let (mut live, why) = LivePose::new(
         &source.samples,
+        &unbound,
         skeleton,
         &made.rig,
         &settings,
@@ -344,7 +443,7 @@ fn what_is_shown_live_is_what_the_log_becomes() {
     for frame in 0..take.n_frames() {
         let time = start + take.times[frame] + 1e-9;
         let mut pose = Pose::clone(document.rest_pose());
-        live.apply(&source.samples, time, skeleton, &mut pose);
+        live.apply(&source.samples, &unbound, time, skeleton, &mut pose);
         let expected = offline.pose(frame);
         // The lost frames, and the return after them.
         if !(98..=140).contains(&frame) {

@@ -9,12 +9,16 @@ use serde_json::json;
 use sinew::cluster::channel::RecordingId;
 use sinew::document::Document;
 use sinew::editor::OpenRequest;
+use sinew::editor::live::LiveKind;
 use sinew::io::import_file;
 use sinew::motion::bindings::{Binding, BoundTo};
 use sinew::skeleton::{Clip, JointId, Pose, Property};
 use sinew::task::Task;
 use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 const FIRST: RecordingId = RecordingId(0);
 /// Where the sensor of the forearm has no values, and returns to them, on its clock.
@@ -318,6 +322,26 @@ fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
     bind(&mut h, "knee=hinge:wrist,x,-2,10");
     let label = |h: &EditorHarness| h.editor.history().undo_label().unwrap_or("").to_owned();
     assert_eq!(label(&h), "Bind channels · bound");
+    // A bone that gets another name takes its bindings along, in one step.
+    let wrist = joint(h.editor.document(), "wrist");
+    let bound_to = |h: &EditorHarness| {
+        let to = h.editor.binding_of(FIRST, "knee").cloned();
+        to.and_then(|to| to.joint().map(str::to_owned))
+    };
+    h.editor.rename_joint(wrist, "hand");
+    h.settle();
+    assert_eq!(
+        (label(&h), bound_to(&h)),
+        ("Rename bone".into(), Some("hand".into()))
+    );
+    // One that gets a name which means another bone does not take them to that.
+    h.editor.rename_joint(wrist, "head");
+    h.settle();
+    assert_eq!(bound_to(&h).as_deref(), Some("hand"));
+    h.editor.undo();
+    h.editor.undo();
+    h.settle();
+    assert_eq!(bound_to(&h).as_deref(), Some("wrist"));
     bind(&mut h, "emg=morph:bulge,0.01");
     bind(&mut h, "hip=move:body,0.5");
     bind(&mut h, "forearm=none");
@@ -423,4 +447,129 @@ fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
         let said = fails(&line.iter().map(String::as_str).collect::<Vec<_>>(), 1);
         assert!(said.contains(why), "{wrong}: {said}");
     }
+}
+
+#[test]
+fn live_channels_move_what_they_are_bound_to_and_their_recording_has_the_bindings() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = face(folder.path());
+    let mut h = EditorHarness::on(OpenRequest::Path(model));
+    h.editor.listen(LiveKind::JsonLines, 0, false);
+    let address = h.editor.live().unwrap().address().unwrap();
+    let mut sender = TcpStream::connect(address).unwrap();
+    let mut send = |i: i32| {
+        let t = f64::from(i) * 0.02;
+        let line = json!({
+            "t": t,
+            "position": {"hip": [t, 0.0, 0.0]},
+            "scalar": {"knee": 40.0 * t, "emg": 100.0 * t},
+        });
+        writeln!(sender, "{line}").unwrap();
+    };
+    let until = |h: &mut EditorHarness, what: &str, done: &dyn Fn(&EditorHarness) -> bool| {
+        let deadline = Instant::now() + Duration::from_mins(1);
+        while !done(h) {
+            assert!(Instant::now() < deadline, "waited too long: {what}");
+            h.editor.poll(0.0);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    let received = |h: &EditorHarness| h.editor.live().map_or(0, |live| live.counts().received);
+    send(0);
+    until(&mut h, "a line", &|h| received(h) == 1);
+    let bind = |h: &mut EditorHarness, text: &str| {
+        let binding: Binding = text.parse().unwrap();
+        h.editor
+            .bind_live_channel(&binding.channel, Some(binding.to));
+    };
+    bind(&mut h, "knee=hinge:wrist,x,-2,10");
+    bind(&mut h, "emg=morph:bulge,0.01");
+    bind(&mut h, "hip=move:body,0.5");
+    // What cannot be carried out is refused, and the others stay.
+    bind(&mut h, "hip=rotation:head");
+    h.settle();
+    assert!(
+        h.last_notice().contains("is no rotation"),
+        "{}",
+        h.last_notice()
+    );
+    bind(&mut h, "knee=hinge:toe,x");
+    let knee = h.editor.live_binding_of("knee").cloned();
+    assert!(knee.is_some_and(|to| to.joint() == Some("wrist")));
+    assert_eq!(h.editor.history().undo_label(), None, "no edit");
+    // A bone that gets another name stays bound, and so it does when that is undone.
+    let wrist = joint(h.editor.document(), "wrist");
+    let bound_to = |h: &EditorHarness| {
+        let to = h.editor.live_binding_of("knee").cloned();
+        to.and_then(|to| to.joint().map(str::to_owned))
+    };
+    h.settle();
+    h.editor.rename_joint(wrist, "hand");
+    h.settle();
+    assert_eq!(bound_to(&h).as_deref(), Some("hand"));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(bound_to(&h).as_deref(), Some("wrist"));
+    h.settle();
+    for i in 1..=25 {
+        send(i);
+    }
+    until(&mut h, "the first part", &|h| received(h) == 26);
+    h.editor.record_live();
+    for i in 26..=50 {
+        send(i);
+    }
+    let wrist = joint(h.editor.document(), "wrist");
+    let shows = |h: &EditorHarness| {
+        let document = h.editor.document();
+        let pose = document.shown_pose();
+        let weight = pose.morph_weights[joint(document, "head").get()][1];
+        let place = pose.locals[joint(document, "body").get()].translation;
+        let is_placed = (place - glam::DVec3::X * 0.5).length() < 1e-6;
+        let angle = about_x(document, &pose, "wrist");
+        is_placed && (angle + 70.0).abs() < 1e-4 && (weight - 1.0).abs() < 1e-6
+    };
+    until(&mut h, "the pose", &|h| shows(h));
+    h.editor.stop_recording();
+    h.settle();
+    let item = h.editor.document().recordings()[&FIRST].clone();
+    let motion = item.motion.as_ref().unwrap();
+    let recording = item.recording().unwrap();
+    assert_eq!(recording.arrivals.len(), recording.times.len());
+    let channels: Vec<&str> = motion
+        .settings
+        .bindings
+        .iter()
+        .map(|b| &*b.channel)
+        .collect();
+    assert_eq!(channels, ["knee", "emg", "hip"]);
+    h.editor.stop_listening();
+    h.editor.adjust_motion(FIRST);
+    h.settle();
+    // The clip ends with the pose that was shown, though it began where the hip was already away.
+    let document = h.editor.document();
+    let clip = named(document, "Take");
+    let end = f64::from(clip.end_secs());
+    let pose = pose_at(document, clip, end);
+    assert!((about_x(document, &pose, "wrist") + 70.0).abs() < 1e-4);
+    let body = joint(document, "body").get();
+    let place = pose.locals[body].translation;
+    assert!((place - glam::DVec3::X * 0.5).length() < 1e-6, "{place}");
+    let start = pose_at(document, clip, 0.0).locals[body].translation;
+    assert!((start.x - 0.25).abs() < 0.011, "{start}");
+    assert!(clip.channels.iter().any(|c| c.joint == wrist));
+    // It is saved with where the location counts from.
+    let saved = tempfile::tempdir().unwrap();
+    let path = saved.path().join("face.ron");
+    h.editor.save_as(&path);
+    h.settle();
+    let again = EditorHarness::on(OpenRequest::Path(path));
+    let kept = &again.editor.document().recordings()[&FIRST];
+    let arrivals = &kept.recording().unwrap().arrivals;
+    assert_eq!(*arrivals, recording.arrivals);
+    assert_eq!(
+        kept.motion.as_ref().unwrap().settings.bindings,
+        motion.settings.bindings
+    );
+    h.check();
 }

@@ -230,6 +230,83 @@ fn four_senders_are_heard_and_a_silent_one_gives_its_place() {
     );
 }
 
+/// A packet with a time and a bone.
+fn bone_at(secs: f32, name: &str) -> Vec<u8> {
+    let message = |addr: &str, args| {
+        let addr = addr.into();
+        rosc::OscPacket::Message(rosc::OscMessage { addr, args })
+    };
+    let numbers = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0].map(rosc::OscType::Float);
+    let name = std::iter::once(rosc::OscType::String(name.into()));
+    let content = vec![
+        message("/VMC/Ext/T", vec![rosc::OscType::Float(secs)]),
+        message("/VMC/Ext/Bone/Pos", name.chain(numbers).collect()),
+    ];
+    rosc::encoder::encode(&rosc::OscPacket::Bundle(rosc::OscBundle {
+        timetag: (0, 1).into(),
+        content,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn a_program_that_opens_a_port_for_each_packet_is_one_sender() {
+    use std::net::SocketAddr;
+    let here = |port: u16| Some(SocketAddr::from(([127, 0, 0, 1], port)));
+    let there = Some(SocketAddr::from(([192, 168, 1, 20], 5000)));
+    for frame_packets in [1_u16, 2] {
+        let mut source = VmcSource::default();
+        let mut places = std::collections::BTreeMap::new();
+        let mut port = 10_000;
+        for i in 0..600_u16 {
+            let at = f64::from(i) / 60.0;
+            let clock = |from: f32| from + f32::from(i) / 60.0;
+            port += 1;
+            for k in 0..frame_packets {
+                let name = ["Hips", "Spine"][usize::from(k)];
+                let arrival = at + 0.0005 * f64::from(k);
+                source.receive_from(arrival, here(port), &bone_at(clock(100.0), name));
+            }
+            // Others of the same computer: one from the start, one that comes later, and one of another computer.
+            let mut others = vec![(here(7), "Head", 3000.0), (there, "Neck", 5000.0)];
+            if i >= 240 {
+                others.push((here(9), "Chest", 9000.0));
+            }
+            for (address, name, from) in others {
+                let packet = bone_at(clock(from), name);
+                let found = source.receive_from(at + 0.004, address, &packet);
+                if let Some((place, _)) = found
+                    && i > 250
+                {
+                    assert_eq!(*places.entry(address).or_insert(place), place, "{i}");
+                }
+            }
+            if i == 200 {
+                assert_eq!(
+                    (source.n_senders(), source.has_too_many_senders()),
+                    (3, false)
+                );
+            }
+        }
+        assert_eq!(
+            (source.n_senders(), source.has_too_many_senders()),
+            (4, false)
+        );
+        let kept: std::collections::BTreeSet<usize> = places.values().copied().collect();
+        assert_eq!(kept.len(), 3, "each has a place of its own: {places:?}");
+        let n = |name: &str| source.samples.rotation(name).len();
+        // A quarter of a second passes before it is known.
+        assert!(n("Hips") >= 580, "{}", n("Hips"));
+        assert!(frame_packets == 1 || n("Spine") >= 580, "{}", n("Spine"));
+        assert!(n("Head") >= 580 && n("Neck") >= 580 && n("Chest") >= 355);
+        assert!(source.counts().others < 40, "{:?}", source.counts());
+        // Its clock is one clock.
+        let times = source.samples.rotation("Hips").windows(2);
+        let steps = times.map(|pair| pair[1].0 - pair[0].0);
+        assert!(steps.skip(1).all(|step| (step - 1.0 / 60.0).abs() < 2e-3));
+    }
+}
+
 #[test]
 fn packets_without_times_that_arrive_together_are_one_frame() {
     let bone = |name: &str| {

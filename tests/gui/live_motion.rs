@@ -9,6 +9,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::app::SinewApp;
 use sinew::cluster::channel::RecordingId;
 use sinew::editor::live::LiveMotion;
+use sinew::motion::bindings::BoundTo;
 use sinew::view::commands::Command;
 use sinew::view::frame::PanelKind;
 use sinew::view::mode::Mode;
@@ -275,6 +276,16 @@ fn a_logged_walk_moves_the_character_and_is_recorded() {
     assert!(window.document().recordings().contains_key(&RecordingId(0)));
 }
 
+/// Scrolls its panel to a widget.
+fn in_sight(window: &mut Window, role: Role, label: &str) {
+    window
+        .harness
+        .get_by_role_and_label(role, label)
+        .scroll_to_me();
+    window.harness.step();
+    window.settle();
+}
+
 #[test]
 fn a_port_in_use_is_said_and_lines_turn_bones_by_name() {
     let mut window = Window::on("arm.glb");
@@ -314,7 +325,7 @@ fn a_port_in_use_is_said_and_lines_turn_bones_by_name() {
         let t = f64::from(i) / 30.0;
         writeln!(
             sender,
-            "{{\"t\": {t}, \"device\": \"imu\", \"rotation\": {{\"{name}\": [{x}, {y}, {z}, {w}]}}}}"
+            "{{\"t\": {t}, \"device\": \"imu\", \"rotation\": {{\"{name}\": [{x}, {y}, {z}, {w}]}}, \"scalar\": {{\"load\": 30}}}}"
         )
         .expect("it is sent");
     }
@@ -328,8 +339,22 @@ fn a_port_in_use_is_said_and_lines_turn_bones_by_name() {
     });
     assert!(window.says("Last malformed: "));
 
-    // Posing goes on from what is shown, with undo.
+    // What arrives is bound by hand, which is no edit.
     window.settle();
+    window.press_widget(Role::ListBoxOption, "load: scalar");
+    window.pick("Bind to", "Display only");
+    window.settle();
+    let bound = window.editor().live_binding_of("load");
+    assert_eq!(bound, Some(&BoundTo::Display));
+    assert_eq!(window.editor().history().undo_label(), None);
+    window
+        .harness
+        .get_by_role_and_label(Role::ListBoxOption, "load: Display only");
+    in_sight(&mut window, Role::ComboBox, "Bind to");
+    window.picture("live-bound");
+
+    // Posing goes on from what is shown, with undo.
+    in_sight(&mut window, Role::CheckBox, "Show on character");
     window.click(Role::CheckBox, "Show on character");
     assert!(!window.editor().shows_live());
     window.click(Role::CheckBox, "Show on character");
@@ -352,6 +377,7 @@ fn a_port_in_use_is_said_and_lines_turn_bones_by_name() {
     assert!(window.editor().live().is_none());
 
     // The whole network is heard only where that is asked for, and it is said.
+    in_sight(&mut window, Role::CheckBox, "Only this computer");
     window.click(Role::CheckBox, "Only this computer");
     window.click(Role::Button, "Listen");
     assert!(window.says("Anyone in your network can move this character."));

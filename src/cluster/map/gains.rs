@@ -1,7 +1,7 @@
 //! The gains of the layers of a map: how strongly drivers, muscles and recorded data move clusters.
 
 use super::ClusterMap;
-use crate::cluster::channel::BindingKind;
+use crate::cluster::channel::{Binding, BindingKind};
 use crate::cluster::data::DataLayer;
 use crate::cluster::group::ClusterGroup;
 use std::sync::Arc;
@@ -66,37 +66,69 @@ impl ClusterMap {
         self.groups().iter().flat_map(of_group).collect()
     }
 
-    /// The map with gains multiplied by factors. A group of which a layer would become invalid stays as it is.
+    /// The map with gains multiplied by factors. A group of which a layer would become invalid ([`ClusterMap::gain_faults`]) stays as
+    /// it is.
     #[must_use]
     pub fn with_gains(&self, factors: &[(&Gain, f64)]) -> Self {
         let mut made = self.clone();
         for group in &mut made.groups {
-            let factor = |kind: GainKind, layer: &str| {
-                let same = |gain: &Gain| {
-                    gain.kind == kind && gain.group == group.name && gain.layer == layer
-                };
-                let own = factors.iter().filter(|(gain, _)| same(gain));
-                own.map(|(_, factor)| factor).product::<f64>()
-            };
-            let mut changed = ClusterGroup::clone(group);
-            for layer in &mut changed.drivers {
-                layer.settings.gain *= factor(GainKind::Driver, &layer.name);
-            }
-            for layer in &mut changed.muscles {
-                layer.settings.amplitude *= factor(GainKind::Muscle, &layer.name);
-            }
-            for layer in &mut changed.data {
-                let by = factor(GainKind::Data, &layer.name);
-                let scaled = layer.bindings.iter_mut();
-                let scaled = scaled.filter(|binding| binding.kind != BindingKind::Absolute);
-                scaled.for_each(|binding| binding.scale *= by);
-            }
-            if changed != **group && has_valid_layers(&changed) {
+            let changed = scaled(group, factors);
+            if changed != **group && fault(&changed).is_none() {
                 *group = Arc::new(changed);
             }
         }
         made
     }
+
+    /// The groups that cannot have gains multiplied by factors: the name of each, of the layer that would become invalid, and why, the
+    /// end of a sentence.
+    pub fn gain_faults(&self, factors: &[(&Gain, f64)]) -> Vec<GainFault> {
+        let faults = self.groups.iter().filter_map(|group| {
+            let changed = scaled(group, factors);
+            let (layer, why) = fault(&changed).filter(|_| changed != **group)?;
+            Some(GainFault {
+                group: group.name.clone(),
+                layer,
+                why,
+            })
+        });
+        faults.collect()
+    }
+}
+
+/// Why a group cannot have its gains multiplied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GainFault {
+    /// The name of the group.
+    pub group: String,
+    /// The name of the layer.
+    pub layer: String,
+    /// What would be wrong with it; the end of a sentence.
+    pub why: String,
+}
+
+/// A group with gains multiplied by factors, valid or not.
+fn scaled(group: &ClusterGroup, factors: &[(&Gain, f64)]) -> ClusterGroup {
+    let factor = |kind: GainKind, layer: &str| {
+        let same =
+            |gain: &Gain| gain.kind == kind && gain.group == group.name && gain.layer == layer;
+        let own = factors.iter().filter(|(gain, _)| same(gain));
+        own.map(|(_, factor)| factor).product::<f64>()
+    };
+    let mut changed = group.clone();
+    for layer in &mut changed.drivers {
+        layer.settings.gain *= factor(GainKind::Driver, &layer.name);
+    }
+    for layer in &mut changed.muscles {
+        layer.settings.amplitude *= factor(GainKind::Muscle, &layer.name);
+    }
+    for layer in &mut changed.data {
+        let by = factor(GainKind::Data, &layer.name);
+        let scaled = layer.bindings.iter_mut();
+        let scaled = scaled.filter(|binding| binding.kind != BindingKind::Absolute);
+        scaled.for_each(|binding| binding.scale *= by);
+    }
+    changed
 }
 
 /// Markers that are places of their vertices have no gain.
@@ -105,11 +137,15 @@ fn has_gain(layer: &DataLayer) -> bool {
     bindings.any(|binding| binding.kind != BindingKind::Absolute)
 }
 
-fn has_valid_layers(group: &ClusterGroup) -> bool {
-    group.drivers.iter().all(|layer| layer.check().is_ok())
-        && group
-            .muscles
-            .iter()
-            .all(|layer| layer.settings.check().is_ok())
-        && group.data.iter().all(|layer| layer.check().is_ok())
+/// The first layer of a group that is not valid, and why.
+fn fault(group: &ClusterGroup) -> Option<(String, String)> {
+    let drivers = group.drivers.iter().map(|l| (&l.name, l.check()));
+    let muscles = group.muscles.iter().map(|l| (&l.name, l.settings.check()));
+    let data = group.data.iter().map(|layer| {
+        let mut bindings = layer.bindings.iter();
+        let bound = bindings.try_for_each(Binding::check);
+        (&layer.name, layer.check().and(bound))
+    });
+    let mut all = drivers.chain(muscles).chain(data);
+    all.find_map(|(name, found)| Some((name.clone(), found.err()?)))
 }

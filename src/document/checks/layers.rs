@@ -6,7 +6,7 @@ use crate::cluster::channel::{BindingKind, Channel, Recording, RecordingItem, Sa
 use crate::cluster::procedural::{BindPoint, DriverInput};
 use crate::cluster::signal::Signal;
 use crate::cluster::{Base, ClusterGroup, DataLayer, DriverLayer};
-use crate::document::{Document, MeshId, MeshItem};
+use crate::document::{Document, MeshId, MeshItem, Person};
 use crate::finding::{Finding, Fix, Place, counted};
 use glam::DVec3;
 use std::collections::BTreeSet;
@@ -15,6 +15,22 @@ use std::collections::BTreeSet;
 const MAX_MISFIT: f64 = 0.2;
 /// The largest number of notes about the lines of a recording.
 const MAX_NOTES: usize = 8;
+
+/// Groups that stay as they are in a what-if, as a factor of their gains would make a layer invalid.
+fn of_variations(document: &Document) -> Vec<Finding> {
+    let what_if = document.person(Person::WhatIf);
+    let variations = what_if.map_or(&[][..], |table| &table.variations);
+    let faults = document.gain_faults(variations).into_iter();
+    let findings = faults.map(|fault| {
+        let place = format!("layer \"{}\" of the group \"{}\"", fault.layer, fault.group);
+        let why = format!(
+            "The what-if multiplies its gain so that {}. No gain of the group changes in the what-if; choose a smaller factor.",
+            fault.why
+        );
+        Finding::warning(place, why)
+    });
+    findings.collect()
+}
 
 /// The problems of all recordings and of the layers that read them, drivers without their bones among them, and of lattices and
 /// cages.
@@ -41,6 +57,7 @@ pub fn of_layers(document: &Document) -> Vec<Finding> {
             ));
         }
     }
+    findings.extend(of_variations(document));
     for (&id, item) in document.meshes() {
         findings.extend(of_controls(id, item));
         for group in item.clusters.groups() {

@@ -2,7 +2,7 @@
 
 use super::variation::Variation;
 use crate::cluster::ClusterMap;
-use crate::cluster::map::gains::Gain;
+use crate::cluster::map::gains::{Gain, GainFault};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::skeleton::JointId;
 use crate::skeleton::constraint::{Constraint, Constraints, EulerOrder, Rule};
@@ -16,6 +16,23 @@ impl Document {
         let meshes = self.meshes.values();
         let found: BTreeSet<Gain> = meshes.flat_map(|item| item.clusters.gains()).collect();
         found.into_iter().collect()
+    }
+
+    /// The groups that stay as they are because variations would make one of their layers invalid, each once.
+    pub fn gain_faults(&self, variations: &[Variation]) -> Vec<GainFault> {
+        let factors: Vec<(&Gain, f64)> = variations.iter().filter_map(Variation::gain).collect();
+        if factors.is_empty() {
+            return Vec::new();
+        }
+        let meshes = self.meshes.values();
+        let all = meshes.flat_map(|item| item.clusters.gain_faults(&factors));
+        let mut found: Vec<GainFault> = Vec::new();
+        for fault in all {
+            if !found.contains(&fault) {
+                found.push(fault);
+            }
+        }
+        found
     }
 }
 

@@ -7,6 +7,7 @@
 //! Invariant: a packet changes no document: only the pose on screen, and what is being recorded.
 //! Invariant: nothing is received before the artist asks for it, and nothing but what this computer sends unless they say so.
 
+mod bindings;
 mod received;
 mod recording;
 mod settings;
@@ -16,9 +17,11 @@ pub use settings::{LATENCIES, LiveKind, LiveSettings};
 
 use super::Editor;
 use crate::io::live::{Access, Listener};
+use crate::motion::bindings::Binding;
 use crate::rig::Character;
-use crate::skeleton::Pose;
+use crate::skeleton::{JointId, Pose};
 use received::Calibrated;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The notice when another pose replaces live motion on screen.
@@ -32,6 +35,10 @@ const OFFER: &str = "The streamed pose is far from a T-pose or A-pose. If the ch
 pub(super) struct Live {
     motion: Option<LiveMotion>,
     settings: LiveSettings,
+    /// What channels move by hand.
+    bindings: Vec<Binding>,
+    /// By channel: the bone that it is bound to, whatever name it gets.
+    bound_joints: BTreeMap<String, JointId>,
     /// Why listening failed.
     failure: Option<String>,
     /// The skeleton that is moved.
@@ -45,14 +52,18 @@ impl Live {
         Self {
             motion: None,
             settings: LiveSettings::default(),
+            bindings: Vec::new(),
+            bound_joints: BTreeMap::new(),
             failure: None,
             character: None,
             wake,
         }
     }
 
-    /// For another model: shows nothing yet, and drops a recording under way.
+    /// For another model: shows nothing yet, and drops bindings and a recording under way.
     pub(super) fn forget_model(&mut self) {
+        self.bindings.clear();
+        self.bound_joints.clear();
         if let Some(live) = &mut self.motion {
             live.forget_model();
         }
@@ -226,6 +237,10 @@ impl Editor {
     }
 
     fn follow_live_pose(&mut self) -> bool {
+        let known = self.live.character.as_ref();
+        if known.is_none_or(|known| !Arc::ptr_eq(known.skeleton(), self.document.skeleton())) {
+            self.follow_bound_bones();
+        }
         let document = &self.document;
         let (settings, latency) = (self.live.settings, self.live_latency());
         let Some(live) = &mut self.live.motion else {
@@ -238,6 +253,8 @@ impl Editor {
         let known = known.filter(|known| Arc::ptr_eq(known.skeleton(), document.skeleton()));
         let character = known.unwrap_or_else(|| Character::of(document));
         let mut pose = Pose::clone(document.rest_pose());
+        live.bindings.set(&self.live.bindings);
+        live.set_retarget(settings.retarget());
         let moves = live.pose(&character, latency, &mut pose);
         self.live.character = Some(character);
         self.show_live((moves && settings.is_shown).then_some(pose))

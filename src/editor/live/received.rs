@@ -4,11 +4,13 @@ use super::settings::{LATENCIES, LATENCY, LiveKind};
 use crate::finding::Finding;
 use crate::io::live::{Access, Listener, Packet};
 use crate::motion::live::{
-    Calibration, FAR_DEGREES, JsonSource, LiveClock, LiveMorphs, LivePose, LiveSamples, Origin,
+    Calibration, FAR_DEGREES, JsonSource, LiveBindings, LiveClock, LiveMorphs, LivePose,
+    LiveSamples, Origin,
 };
-use crate::motion::retarget::MotionSettings;
+use crate::motion::retarget::{MotionSettings, RetargetOptions};
 use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
+use crate::sentence::sentence;
 use crate::skeleton::{Pose, Skeleton};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -80,8 +82,8 @@ enum Source {
     Json(Box<JsonSource>),
 }
 
-/// The rotations, each with whether it is one of the world, and the skeleton that a live pose was made for.
-type MadeFor = (Vec<(String, bool)>, Arc<Skeleton>);
+/// The rotations, each with whether it is one of the world and whether it is bound, and the skeleton that a live pose was made for.
+type MadeFor = (Vec<(String, bool, bool)>, Arc<Skeleton>);
 
 /// Whether motion is being recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -106,6 +108,10 @@ pub struct LiveMotion {
     arrived: Option<f64>,
     pose: Option<LivePose>,
     morphs: LiveMorphs,
+    pub(super) bindings: LiveBindings,
+    retarget: RetargetOptions,
+    /// Why the bindings move nothing, one sentence.
+    unbound: Option<String>,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
     /// Where the body was first, from which it travels: a pose that is made anew goes on from it.
@@ -138,6 +144,9 @@ impl LiveMotion {
             arrived: None,
             pose: None,
             morphs: LiveMorphs::default(),
+            bindings: LiveBindings::default(),
+            retarget: RetargetOptions::default(),
+            unbound: None,
             made_for: None,
             origin: Origin::default(),
             calibration: Calibration::default(),
@@ -247,9 +256,9 @@ impl LiveMotion {
         self.morphs.moves() || self.pose.as_ref().is_some_and(LivePose::moves)
     }
 
-    /// Why a body that is received does not move the character.
+    /// Why a body or bound channels that are received do not move the character.
     pub fn failure(&self) -> Option<&str> {
-        self.why.as_deref()
+        self.unbound.as_deref().or(self.why.as_deref())
     }
 
     /// Whether the sender is calibrated.
@@ -329,7 +338,7 @@ impl LiveMotion {
         }
     }
 
-    fn samples(&self) -> &LiveSamples {
+    pub(super) fn samples(&self) -> &LiveSamples {
         match &self.source {
             Source::Vmc(source) => &source.samples,
             Source::Json(source) => &source.samples,
@@ -411,8 +420,17 @@ impl LiveMotion {
     pub(super) fn forget_model(&mut self) {
         self.made_for = None;
         self.origin = Origin::default();
+        self.bindings.forget_places();
         self.pose = None;
         self.taking = Taking::Off;
+    }
+
+    /// How a body is retargeted from now on.
+    pub(super) fn set_retarget(&mut self, options: RetargetOptions) {
+        if self.retarget != options {
+            self.retarget = options;
+            self.made_for = None;
+        }
     }
 
     /// The calibration.
@@ -490,21 +508,40 @@ impl LiveMotion {
     /// Writes the pose of now less `latency` seconds over a rest pose. Returns whether anything moves it.
     pub(super) fn pose(&mut self, character: &Character, latency: f64, pose: &mut Pose) -> bool {
         let skeleton = character.skeleton();
+        let time = self.clock.shown(self.listener.now(), latency);
+        let Some(time) = time else {
+            return false;
+        };
+        let samples = match &self.source {
+            Source::Vmc(source) => &source.samples,
+            Source::Json(source) => &source.samples,
+        };
+        let target = character.bind_target();
+        let bound = self.bindings.newest(samples, time, &target);
+        self.unbound = bound.why.as_deref().map(sentence);
+        let names = || {
+            let named = samples
+                .rotation_names()
+                .filter(|(name, _)| !bound.has(name));
+            let named = named.map(|(name, is_world)| (name, is_world, false));
+            let by_hand = bound.rotation_names();
+            named.chain(by_hand.map(|(name, is_world)| (name, is_world, true)))
+        };
         let is_same = self.made_for.as_ref().is_some_and(|(known, of)| {
-            let names = self.samples().rotation_names();
-            let mut known = known
-                .iter()
-                .map(|(name, is_world)| (name.as_str(), *is_world));
-            Arc::ptr_eq(of, skeleton) && names.eq(&mut known)
+            let known = known.iter();
+            let known = known.map(|(name, is_world, is_bound)| (&**name, *is_world, *is_bound));
+            Arc::ptr_eq(of, skeleton) && names().eq(known)
         });
         if !is_same {
-            let names = self.samples().rotation_names();
-            let names: Vec<(String, bool)> = names.map(|(n, w)| (n.to_owned(), w)).collect();
-            let settings = MotionSettings::default();
+            let settings = MotionSettings {
+                retarget: self.retarget,
+                ..MotionSettings::default()
+            };
             let calibration = self.calibration.clone();
-            self.origin = self.origin.or_newest(self.samples());
+            self.origin = self.origin.or_newest(samples);
             let (found, why) = LivePose::new(
-                self.samples(),
+                samples,
+                &bound,
                 skeleton,
                 &character.rig,
                 &settings,
@@ -514,18 +551,15 @@ impl LiveMotion {
             self.pose = Some(found);
             self.morphs = LiveMorphs::new(character.morphs());
             self.why = why;
-            self.made_for = Some((names, skeleton.clone()));
+            let names =
+                names().map(|(name, is_world, is_bound)| (name.to_owned(), is_world, is_bound));
+            self.made_for = Some((names.collect(), skeleton.clone()));
         }
-        let time = self.clock.shown(self.listener.now(), latency);
-        let (Some(live), Some(time)) = (&mut self.pose, time) else {
+        let Some(live) = &mut self.pose else {
             return false;
         };
-        let samples = match &self.source {
-            Source::Vmc(source) => &source.samples,
-            Source::Json(source) => &source.samples,
-        };
-        live.apply(samples, time, skeleton, pose);
-        let is_morphed = self.morphs.apply(samples, time, pose);
+        live.apply(samples, &bound, time, skeleton, pose);
+        let is_morphed = self.morphs.apply(samples, &bound, time, pose);
         live.moves() || is_morphed
     }
 }

@@ -3,7 +3,8 @@
 use super::LiveMotion;
 use crate::cluster::channel::RecordingItem;
 use crate::editor::Editor;
-use crate::motion::retarget::BodyMotion;
+use crate::motion::live::LiveBindings;
+use crate::motion::retarget::{BodyMotion, RetargetOptions};
 use crate::motion::table::write_json_lines;
 use crate::motion::vmc::take_of_body;
 use crate::motion::{MotionSource, Recording};
@@ -33,6 +34,8 @@ impl Editor {
             return false;
         }
         let (calibration, device) = (live.calibration().clone(), live.device());
+        let bindings = live.bindings.clone();
+        let retarget = self.live.settings.retarget();
         let Some((mut samples, since)) = live.take_recording() else {
             self.notify("Nothing arrived during the recording, so nothing is kept.");
             return false;
@@ -43,7 +46,7 @@ impl Editor {
                 device,
                 ..samples.recording(since)
             };
-            recorded(recording)
+            recorded(recording, &bindings, retarget)
         });
         true
     }
@@ -58,7 +61,11 @@ impl Editor {
 }
 
 /// Live motion as an item of a document, whose content the project keeps.
-fn recorded(recording: Recording) -> RecordingItem {
+fn recorded(
+    recording: Recording,
+    bindings: &LiveBindings,
+    retarget: RetargetOptions,
+) -> RecordingItem {
     if recording.times.len() < 2 {
         let why = "Nothing arrived during the recording, so nothing is kept".to_owned();
         return RecordingItem::new("Take", "", 0, Err(why));
@@ -68,12 +75,15 @@ fn recorded(recording: Recording) -> RecordingItem {
     let _ = write_json_lines(&recording, &mut lines);
     let fingerprint = xxh3_64(&lines);
     let source = take_of_body(&recording);
+    let mut motion = BodyMotion {
+        source: source.map(|take| Arc::new(MotionSource::of_take("Take", take, Vec::new()))),
+        ..BodyMotion::default()
+    };
+    if motion.source.is_some() {
+        motion.settings.retarget = retarget;
+    }
+    motion.settings.bindings = bindings.of_recording(&recording);
     let mut item = RecordingItem::new("Take", "", fingerprint, Ok(Arc::new(recording)));
-    item.motion = source.map(|take| {
-        Arc::new(BodyMotion {
-            source: Some(Arc::new(MotionSource::of_take("Take", take, Vec::new()))),
-            ..BodyMotion::default()
-        })
-    });
+    item.motion = (motion != BodyMotion::default()).then(|| Arc::new(motion));
     item
 }

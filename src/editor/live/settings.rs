@@ -1,6 +1,7 @@
 //! How live motion is received.
 
 use crate::io::live::{Access, JSON_PORT, VMC_PORT};
+use crate::motion::retarget::{RetargetOptions, RootMotion};
 
 /// The range of the latency, seconds.
 pub const LATENCIES: std::ops::RangeInclusive<f64> = 0.02..=0.2;
@@ -53,6 +54,10 @@ pub struct LiveSettings {
     pub is_auto: bool,
     /// Whether the character shows live motion.
     pub is_shown: bool,
+    /// Which joint travels; of a recording too.
+    pub root: RootMotion,
+    /// Whether bones stretch as those of the sender; of a recording too.
+    pub keeps_stretch: bool,
 }
 
 impl Default for LiveSettings {
@@ -64,6 +69,8 @@ impl Default for LiveSettings {
             latency: LATENCY,
             is_auto: false,
             is_shown: true,
+            root: RootMotion::default(),
+            keeps_stretch: false,
         }
     }
 }
@@ -82,6 +89,15 @@ impl LiveSettings {
         match self.kind {
             LiveKind::Vmc => self.ports[0] = port,
             LiveKind::JsonLines => self.ports[1] = port,
+        }
+    }
+
+    /// How a body is retargeted.
+    pub(super) fn retarget(&self) -> RetargetOptions {
+        RetargetOptions {
+            root: self.root,
+            keeps_stretch: self.keeps_stretch,
+            ..RetargetOptions::default()
         }
     }
 

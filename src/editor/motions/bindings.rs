@@ -6,7 +6,7 @@
 use super::{Editor, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::Edit;
-use crate::motion::bindings::{Binding, BoundTo};
+use crate::motion::bindings::{Binding, BoundTo, SamplePose};
 use crate::motion::retarget::BodyMotion;
 use crate::motion::vmc::is_of_body;
 use crate::rig::Character;
@@ -131,9 +131,17 @@ impl Editor {
         found
     }
 
-    /// The corrective samples that a channel can be bound to, each name once.
+    /// The corrective samples that a channel can be bound to: by their names, those of equal names with that of their set.
     pub fn bindable_samples(&self) -> Vec<String> {
-        let samples = crate::rig::samples(&self.document).into_iter();
-        samples.map(|sample| sample.name).collect()
+        let samples = crate::rig::samples(&self.document);
+        let name = |sample: &SamplePose| {
+            let same = samples.iter().filter(|other| other.name == sample.name);
+            if same.count() > 1 {
+                sample.of_set.clone()
+            } else {
+                sample.name.clone()
+            }
+        };
+        samples.iter().map(name).collect()
     }
 }

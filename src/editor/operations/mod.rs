@@ -429,7 +429,7 @@ impl Editor {
     }
 
     /// Applies the edits, at least one, as one step. Returns whether that succeeded.
-    fn keep_edits(&mut self, edits: Vec<Edit>, label: &str) -> bool {
+    pub(super) fn keep_edits(&mut self, edits: Vec<Edit>, label: &str) -> bool {
         self.history.begin(&self.document, label);
         for edit in edits {
             if let Err(error) = self.apply(edit, label) {

@@ -19,7 +19,7 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 0.0..=1.0;
 /// A range of rotation limits that is wider lets the joint rotate, radians.
 const FREE: f64 = 1e-9;
 /// A lost place is held for as long as it takes.
-const HELD: Fade = Fade {
+pub(in crate::motion) const HELD: Fade = Fade {
     hold: f64::INFINITY,
     fade: 0.0,
     ease: 0.1,
@@ -43,6 +43,8 @@ pub struct BindTarget<'a> {
 pub struct SamplePose {
     /// Its name.
     pub name: String,
+    /// Its name with that of its set, which tells it from those of the same name.
+    pub of_set: String,
     /// Its driver joints, with their rotations in their parents' spaces, unit.
     pub joints: Vec<(JointId, DQuat)>,
 }
@@ -125,8 +127,8 @@ pub fn bind<'a>(
                     Some(Rotation::Whole { .. }) => return Err(twice("bone", joint)),
                 }
             }
-            BoundTo::Translation { joint, gain } => {
-                let moved = binder.moved(channel, joint, *gain)?;
+            BoundTo::Translation { joint, gain, from } => {
+                let moved = binder.moved(channel, joint, *gain, *from)?;
                 if moves.iter().any(|known| known.joint == moved.joint) {
                     return Err(twice("place of the bone", joint));
                 }
@@ -214,9 +216,12 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn sample(&self, name: &str) -> Result<&SamplePose, String> {
-        let mut samples = self.target.samples.iter();
-        samples
-            .find(|sample| sample.name == name)
+        let find = |named: fn(&SamplePose) -> &String| {
+            let mut samples = self.target.samples.iter();
+            samples.find(|sample| named(sample) == name)
+        };
+        find(|sample| &sample.of_set)
+            .or_else(|| find(|sample| &sample.name))
             .ok_or_else(|| format!("there is no corrective sample \"{name}\" to bind a channel to"))
     }
 
@@ -282,12 +287,23 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// How a place moves a joint.
-    fn moved(&self, channel: &str, joint: &str, gain: f64) -> Result<Move, String> {
+    fn moved(
+        &self,
+        channel: &str,
+        joint: &str,
+        gain: f64,
+        from: Option<[f64; 3]>,
+    ) -> Result<Move, String> {
         self.check(channel)?;
         let id = self.joint(joint)?;
         if !gain.is_finite() {
             return Err(format!(
                 "the gain of the channel \"{channel}\" is not a finite number"
+            ));
+        }
+        if !from.iter().flatten().all(|number| number.is_finite()) {
+            return Err(format!(
+                "the place from which the channel \"{channel}\" counts is not finite"
             ));
         }
         let mut markers = self.recording.markers.iter();
@@ -308,7 +324,7 @@ impl<'a> Binder<'a, '_> {
         let into_parent = above.inverse();
         let rest = skeleton.joint(id).rest.translation;
         let first = track.values.iter().find(|place| place.is_valid());
-        let first = first.copied().unwrap_or_default();
+        let first = from.map_or_else(|| first.copied().unwrap_or_default(), DVec3::from_array);
         let place = |place: &DVec3| rest + into_parent * (gain * (*place - first));
         Ok(Move {
             joint: id,
@@ -389,6 +405,11 @@ impl Bound<'_> {
         self.joints.contains(joint)
     }
 
+    /// The displaced joints, each with its local translations: n_times, NaN where there is none.
+    pub fn moves(&self) -> impl Iterator<Item = (JointId, &[DVec3])> {
+        self.moves.iter().map(|of| (of.joint, of.values.as_slice()))
+    }
+
     /// Whether bindings displace joints.
     pub fn has_moves(&self) -> bool {
         !self.moves.is_empty()
@@ -454,6 +475,7 @@ mod tests {
         let bent = DQuat::from_rotation_y(0.5) * DQuat::from_rotation_x(1.0);
         let samples = [SamplePose {
             name: "Bent".into(),
+            of_set: "Bent (Elbow)".into(),
             joints: vec![(JointId(0), bent)],
         }];
         let target = BindTarget {
@@ -496,6 +518,9 @@ mod tests {
         // Angles are radians within, degrees as they are shown.
         let knee = rotation("knee");
         assert!(knee[3].abs_diff_eq(DQuat::from_rotation_y(-1.5), 1e-12));
+        let of_set = "emg=sample:Bent (Elbow),0.01".parse::<Binding>().unwrap();
+        let same = bind(&recording, &[of_set], &target).unwrap();
+        assert!(same.rotates("elbow") && !same.rotates("knee"));
         let same = ["emg=hinge:knee,x", "angle=sample:Bent", "emg=sample:Bent"];
         let same = same.map(|text| text.parse::<Binding>().unwrap());
         let why = bind(&recording, &same, &target).unwrap_err();

@@ -8,6 +8,7 @@
 mod bound;
 mod text;
 
+pub(in crate::motion) use bound::HELD;
 pub use bound::{BindTarget, Bound, SamplePose, bind};
 
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,9 @@ pub enum BoundTo {
         joint: String,
         /// The factor of the displacement.
         gain: f64,
+        /// From where it counts instead, metres: of live motion the first place that was received.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<[f64; 3]>,
     },
     /// A number is the weight of a morph target.
     Morph {
@@ -143,6 +147,17 @@ impl BoundTo {
             | Self::Hinge { joint, .. }
             | Self::Translation { joint, .. } => Some(joint),
             Self::Display | Self::Morph { .. } | Self::Sample { .. } => None,
+        }
+    }
+
+    /// Gives the joint that it moves another name.
+    pub fn rename_joint(&mut self, from: &str, to: &str) {
+        if let Self::Rotation { joint, .. }
+        | Self::Hinge { joint, .. }
+        | Self::Translation { joint, .. } = self
+            && joint == from
+        {
+            to.clone_into(joint);
         }
     }
 

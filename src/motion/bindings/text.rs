@@ -64,7 +64,11 @@ impl FromStr for Binding {
                 axis,
                 scale,
             },
-            "move" => BoundTo::Translation { joint: name, gain },
+            "move" => BoundTo::Translation {
+                joint: name,
+                gain,
+                from: None,
+            },
             "morph" => BoundTo::Morph {
                 target: name,
                 scale,
@@ -131,7 +135,8 @@ mod tests {
             to("m=move:a,b,2"),
             BoundTo::Translation {
                 joint: "a,b".into(),
-                gain: 2.0
+                gain: 2.0,
+                from: None
             }
         );
         assert_eq!(

@@ -84,6 +84,7 @@ impl JsonSource {
                 let time = self.time(arrival, &line);
                 let before = self.counts.malformed;
                 self.take(time, line);
+                self.samples.push_arrival(time, arrival);
                 // A line is counted once, however many of its values are malformed.
                 self.counts.malformed = self.counts.malformed.min(before + 1);
                 if self.newest.is_none_or(|(newest, _)| time >= newest) {

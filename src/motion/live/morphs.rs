@@ -1,7 +1,9 @@
 //! Live values on the morph targets of their names.
 
+use super::bound::BoundSamples;
 use super::pose::sample;
 use super::samples::{LiveSamples, max_gap};
+use crate::motion::by_name::MAX_WEIGHT;
 use crate::motion::fade::{Fade, Guard};
 use crate::motion::morphs::MorphedJoint;
 use crate::skeleton::Pose;
@@ -20,6 +22,8 @@ pub struct LiveMorphs {
     joints: Vec<MorphedJoint>,
     /// By channel, all that were seen.
     channels: BTreeMap<String, Driven>,
+    /// By morph target, those to which channels are bound.
+    bound: BTreeMap<String, Driven>,
 }
 
 impl LiveMorphs {
@@ -28,48 +32,79 @@ impl LiveMorphs {
         Self {
             joints: joints.to_vec(),
             channels: BTreeMap::new(),
+            bound: BTreeMap::new(),
         }
     }
 
     /// Whether any channel moves a target.
     pub fn moves(&self) -> bool {
-        let mut channels = self.channels.values();
+        let mut channels = self.channels.values().chain(self.bound.values());
         channels.any(|driven| !driven.targets.is_empty())
     }
 
     /// Writes the weights at a time of the sender, seconds, over a rest pose. Samples farther apart than four steps of their
     /// channel are not interpolated. Returns whether any channel moves a target.
-    pub fn apply(&mut self, samples: &LiveSamples, time: f64, pose: &mut Pose) -> bool {
+    pub fn apply(
+        &mut self,
+        samples: &LiveSamples,
+        bound: &BoundSamples,
+        time: f64,
+        pose: &mut Pose,
+    ) -> bool {
         if self.joints.is_empty() {
             return false;
         }
+        let joints = &self.joints;
+        let driven_by = |name: &str| {
+            let targets = joints.iter().flat_map(|of| {
+                let driven = of.driven_by(name);
+                driven.map(|target| (of.joint.get(), target))
+            });
+            Driven {
+                targets: targets.collect(),
+                guard: Guard::new(Fade::default()),
+            }
+        };
+        let is_bound = |name: &str| bound.has(name) || bound.weighs(joints, name);
+        self.channels.retain(|name, _| !is_bound(name));
         for name in samples.scalar_names() {
-            if self.channels.contains_key(name) {
-                continue;
+            if !(self.channels.contains_key(name) || is_bound(name)) {
+                self.channels.insert(name.to_owned(), driven_by(name));
             }
-            let joints = self.joints.iter();
-            let targets = joints
-                .flat_map(|of| of.driven_by(name).map(|target| (of.joint.get(), target)))
-                .collect();
-            let guard = Guard::new(Fade::default());
-            let driven = Driven { targets, guard };
-            self.channels.insert(name.to_owned(), driven);
         }
+        for name in bound.weights.keys() {
+            if !self.bound.contains_key(name) {
+                self.bound.insert(name.clone(), driven_by(name));
+            }
+        }
+        self.bound
+            .retain(|name, _| bound.weights.contains_key(name));
         for (name, driven) in &mut self.channels {
-            if driven.targets.is_empty() {
-                continue;
-            }
-            let of = samples.scalar(name);
-            let value = sample(of, time, max_gap(of));
-            let shown = driven.guard.next(time, value).value;
-            for (slot, target) in &driven.targets {
-                let weights = pose.morph_weights.get_mut(*slot);
-                if let Some(weight) = weights.and_then(|weights| weights.get_mut(*target)) {
-                    *weight = shown as f32;
-                }
-            }
+            driven.show(samples.scalar(name), time, pose);
+        }
+        for (name, driven) in &mut self.bound {
+            let weights = bound.weights.get(name).map_or(&[][..], Vec::as_slice);
+            driven.show(weights, time, pose);
         }
         self.moves()
+    }
+}
+
+impl Driven {
+    /// Sets the weights of the targets to the value of samples at a time.
+    fn show(&mut self, of: &[(f64, f64)], time: f64, pose: &mut Pose) {
+        if self.targets.is_empty() {
+            return;
+        }
+        let value = sample(of, time, max_gap(of));
+        let shown = self.guard.next(time, value).value;
+        let shown = shown.clamp(-MAX_WEIGHT, MAX_WEIGHT) as f32;
+        for (slot, target) in &self.targets {
+            let weights = pose.morph_weights.get_mut(*slot);
+            if let Some(weight) = weights.and_then(|weights| weights.get_mut(*target)) {
+                *weight = shown;
+            }
+        }
     }
 }
 
@@ -95,7 +130,7 @@ mod tests {
             let skeleton = Skeleton::new(vec![Joint::default()]).unwrap();
             let mut pose = Pose::rest(&skeleton);
             pose.morph_weights[0].clone_from(&joints[0].rest);
-            assert!(live.apply(&samples, time, &mut pose));
+            assert!(live.apply(&samples, &BoundSamples::default(), time, &mut pose));
             pose.morph_weights[0].clone()
         };
         let found = at(0.425);

@@ -1,9 +1,11 @@
 //! The pose of a character under live motion.
 
+use super::bound::BoundSamples;
 use super::samples::{LiveSamples, max_gap};
 use crate::math::transform::normalize_or_identity;
+use crate::motion::bindings::HELD;
 use crate::motion::fade::{Fade, Guard};
-use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions, RootMotion};
+use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions};
 use crate::motion::rig::Rig;
 use crate::motion::signal::Signal;
 use crate::motion::take::Take;
@@ -71,7 +73,7 @@ impl Calibration {
             return None;
         }
         let local = |bone: usize| locals[bone].unwrap_or(DQuat::IDENTITY);
-        let (world, _) = body.world(local, None);
+        let (world, _) = body.world(local, |_| None);
         let turns = (0..body.bones.len()).map(|bone| {
             let above = body.parents[bone].map_or(DQuat::IDENTITY, |p| world[p]);
             (body.name(bone).to_owned(), [above, world[bone]])
@@ -159,16 +161,22 @@ fn body_of(samples: &LiveSamples, hips: Option<DVec3>) -> Option<Body> {
     };
     Body::new(is_local, |name| match (name, hips) {
         ("Hips", Some(hips)) => Some(hips),
-        _ => samples.newest_position(name),
+        ("Hips", None) => samples.newest_position(name),
+        // As a recording that begins with them has it.
+        _ => {
+            let mut places = samples.position(name).iter().map(|sample| sample.1);
+            places.find(DVec3::is_valid)
+        }
     })
 }
 
-/// A channel that rotates the joint of the same name.
+/// A joint that is rotated by the channel of its name, or by those that are bound to it.
 #[derive(Clone, Debug)]
 struct Joint {
     name: String,
     slot: usize,
     is_world: bool,
+    is_bound: bool,
     guard: Guard<DQuat>,
 }
 
@@ -178,24 +186,30 @@ struct LiveBody {
     body: Body,
     retarget: Retarget<'static>,
     guards: Vec<Guard<DQuat>>,
-    hips: Guard<DVec3>,
+    /// n_bones: from where it is at rest.
+    places: Vec<Guard<DVec3>>,
+    /// Where the root joint faces.
+    heading: DQuat,
     root: LiveRoot,
 }
 
-/// The pose of a character under live motion: a humanoid body is retargeted, other rotations apply to the joints of the same
-/// names.
+/// The pose of a character under live motion: a humanoid body is retargeted, bound channels rotate and displace their joints, other
+/// rotations apply to the joints of the same names.
 #[derive(Clone, Debug)]
 pub struct LivePose {
     body: Option<LiveBody>,
     joints: Vec<Joint>,
+    /// By the slot of a displaced joint: its displacement from rest.
+    places: BTreeMap<usize, Guard<DVec3>>,
     calibration: Calibration,
 }
 
 impl LivePose {
-    /// For the channels that a sender has now, on a skeleton whose rest pose is `target`. `origin`: from where the body travels,
-    /// unless it is calibrated. The reason that a body does not move the character is returned beside it.
+    /// For the channels that a sender has now, and those that are bound, on a skeleton whose rest pose is `target`. `origin`: from
+    /// where the body travels, unless it is calibrated. The reason that a body does not move the character is returned beside it.
     pub fn new(
         samples: &LiveSamples,
+        bound: &BoundSamples,
         skeleton: &Skeleton,
         target: &Rig,
         settings: &MotionSettings,
@@ -215,7 +229,8 @@ impl LivePose {
             let retarget = made.map_err(|reason| why = Some(reason)).ok()?;
             Some(LiveBody {
                 guards: vec![Guard::new(fade); body.bones.len()],
-                hips: Guard::new(fade),
+                places: vec![Guard::new(fade); body.bones.len()],
+                heading: DQuat::IDENTITY,
                 root,
                 retarget,
                 body,
@@ -240,28 +255,37 @@ impl LivePose {
                     || skeleton.ancestors(hips).any(|above| above == joint)
             })
         };
-        let named = samples.rotation_names().filter(|(name, _)| !of_body(name));
-        let joints = named.filter_map(|(name, is_world)| {
-            let joint = skeleton
-                .live_joints()
-                .find(|j| skeleton.joint(*j).name == name)?;
-            if is_of_body(joint) {
-                return None;
-            }
-            Some(Joint {
-                name: name.to_owned(),
-                slot: joint.get(),
-                is_world,
-                guard: Guard::new(fade),
-            })
-        });
+        let named = samples
+            .rotation_names()
+            .filter(|(name, _)| !(of_body(name) || bound.has(name) || bound.rotates(name)));
+        let named = named.map(|(name, is_world)| (name, is_world, false));
+        let by_hand = bound.rotation_names();
+        let by_hand = by_hand.map(|(name, is_world)| (name, is_world, true));
+        let joints = named
+            .chain(by_hand)
+            .filter_map(|(name, is_world, is_bound)| {
+                let joint = skeleton
+                    .live_joints()
+                    .find(|j| skeleton.joint(*j).name == name)?;
+                if !is_bound && is_of_body(joint) {
+                    return None;
+                }
+                Some(Joint {
+                    name: name.to_owned(),
+                    slot: joint.get(),
+                    is_world,
+                    is_bound,
+                    guard: Guard::new(fade),
+                })
+            });
         let joints: Vec<Joint> = joints.collect();
-        if !joints.is_empty() {
+        if !joints.is_empty() || bound.has_places() {
             why = None;
         }
         let pose = Self {
             body,
             joints,
+            places: BTreeMap::new(),
             calibration,
         };
         (pose, why)
@@ -269,7 +293,7 @@ impl LivePose {
 
     /// Whether any channel moves the character.
     pub fn moves(&self) -> bool {
-        self.body.is_some() || !self.joints.is_empty()
+        self.body.is_some() || !(self.joints.is_empty() && self.places.is_empty())
     }
 
     /// Writes the motion at a time of the sender, seconds, over a rest pose. Samples farther apart than four steps of their
@@ -277,6 +301,7 @@ impl LivePose {
     pub fn apply(
         &mut self,
         samples: &LiveSamples,
+        bound: &BoundSamples,
         time: f64,
         skeleton: &Skeleton,
         pose: &mut Pose,
@@ -290,11 +315,19 @@ impl LivePose {
                 live.guards[bone].next(time, local).value
             });
             let locals: Vec<DQuat> = shown.collect();
-            // Without its travel the body is where it stood.
-            let rest = live.body.offsets[0];
-            let hips = found(samples.position("Hips"), time).map(|p| p - rest);
-            let hips = rest + live.hips.next(time, hips).value;
-            let (mut rotations, mut places) = live.body.world(|bone| locals[bone], Some(hips));
+            // Without its travel the body is where it stood, and without its stretch as it was.
+            let shown = (0..live.body.bones.len()).map(|bone| {
+                let is_hips = live.body.name(bone) == "Hips";
+                if !(is_hips || live.body.may_stretch(bone)) {
+                    return None;
+                }
+                let rest = live.body.offsets[bone];
+                let by = found(samples.position(live.body.name(bone)), time).map(|p| p - rest);
+                Some(rest + live.places[bone].next(time, by).value)
+            });
+            let moved: Vec<Option<DVec3>> = shown.collect();
+            let (mut rotations, mut places) =
+                live.body.world(|bone| locals[bone], |bone| moved[bone]);
             let root = live.root.next(
                 time,
                 found(samples.rotation(ROOT), time),
@@ -302,7 +335,8 @@ impl LivePose {
             );
             root.carry(&mut rotations, &mut places);
             live.retarget.set_frame(0, &rotations, &places);
-            let found = live.retarget.pose(0);
+            let mut found = live.retarget.pose(0);
+            live.retarget.move_root_of(&mut found, &mut live.heading);
             for joint in live.retarget.moved_joints() {
                 pose.locals[joint].rotation = found.rotations[joint];
             }
@@ -311,6 +345,26 @@ impl LivePose {
                 pose.locals[joint].translation = *place;
             }
         }
+        self.apply_joints((samples, bound), time, skeleton, pose);
+        self.places
+            .retain(|slot, _| bound.places.iter().any(|(joint, _)| joint.get() == *slot));
+        for (joint, places) in &bound.places {
+            let rest = skeleton.joint(*joint).rest.translation;
+            let by = found(places, time).map(|place| place - rest);
+            let guard = self.places.entry(joint.get());
+            let by = guard.or_insert_with(|| Guard::new(HELD)).next(time, by);
+            pose.locals[joint.get()].translation = rest + by.value;
+        }
+    }
+
+    /// Rotates the joints of bound channels and of those of their names.
+    fn apply_joints(
+        &mut self,
+        (samples, bound): (&LiveSamples, &BoundSamples),
+        time: f64,
+        skeleton: &Skeleton,
+        pose: &mut Pose,
+    ) {
         if self.joints.is_empty() {
             return;
         }
@@ -324,7 +378,12 @@ impl LivePose {
                 .map_or(DQuat::IDENTITY, |p| world[p]);
             if let Some(live) = self.joints.iter_mut().find(|live| live.slot == j) {
                 let rest = joint.rest.rotation;
-                let turned = found(samples.rotation(&live.name), time);
+                let of = if live.is_bound {
+                    bound.rotations.get(&live.name).map_or(&[][..], |of| &of.1)
+                } else {
+                    samples.rotation(&live.name)
+                };
+                let turned = found(of, time);
                 let local = turned.map(|q| {
                     if live.is_world {
                         above.conjugate() * q
@@ -358,12 +417,9 @@ fn retarget(
     let options = RetargetOptions {
         // The T-pose, whatever the sender does at first.
         reference: Reference::Zero,
-        // A T-pose has no stretch, and one pose no travel to give to the root.
-        root: RootMotion::Hips,
-        keeps_stretch: false,
         ..settings.retarget
     };
-    let made = Retarget::new(&take, &ours, skeleton, target, &theirs, &options);
+    let made = Retarget::live(&take, &ours, skeleton, target, &theirs, &options);
     Ok(made.map_err(|why| why.to_string())?.into_owned())
 }
 

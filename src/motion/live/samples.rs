@@ -2,6 +2,7 @@
 
 use crate::motion::recording::{Event, LabelTrack, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;
+use crate::motion::vmc::{ROOT, is_body_bone};
 use glam::{DQuat, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +35,8 @@ pub struct LiveSamples {
     /// The rotations that are those of joints in the world.
     world: BTreeSet<String>,
     events: Vec<Event>,
+    /// The times of samples, each with when the first of that time arrived, in order of arrival.
+    arrivals: Vec<(f64, f64)>,
     /// The bytes of the words.
     word_bytes: usize,
     /// The time of the newest sample, and how often that was another since samples were last handed over or forgotten.
@@ -93,6 +96,13 @@ impl LiveSamples {
         }
     }
 
+    /// Says when the samples of a time arrived, seconds. Of one time the first arrival counts.
+    pub fn push_arrival(&mut self, time: f64, arrival: f64) {
+        if self.arrivals.last().is_none_or(|last| last.0 != time) {
+            self.arrivals.push((time, arrival));
+        }
+    }
+
     /// Adds a marked moment.
     pub fn push_event(&mut self, name: String, time: f64) {
         if self.events.len() < MAX_EVENTS {
@@ -147,12 +157,81 @@ impl LiveSamples {
         self.positions.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a channel of this name has arrived.
+    pub(super) fn has_channel(&self, name: &str) -> bool {
+        self.rotations.contains_key(name)
+            || self.positions.contains_key(name)
+            || self.scalars.contains_key(name)
+            || self.labels.contains_key(name)
+    }
+
+    /// The earliest time of any sample, seconds; 0 without one.
+    pub(super) fn first_time(&self) -> f64 {
+        let rotations = self.rotations.values().flatten().map(|s| s.0);
+        let positions = self.positions.values().flatten().map(|s| s.0);
+        let scalars = self.scalars.values().flatten().map(|s| s.0);
+        let labels = self.labels.values().flatten().map(|s| s.0);
+        let all = rotations.chain(positions).chain(scalars).chain(labels);
+        all.min_by(f64::total_cmp).unwrap_or(0.0)
+    }
+
+    /// Of some channels the samples from which their values at a time, and their longest gaps, follow.
+    pub(super) fn newest_of(&self, names: &BTreeSet<String>, time: f64) -> Self {
+        fn of<V: Clone>(
+            channels: &Channels<V>,
+            names: &BTreeSet<String>,
+            time: f64,
+        ) -> Channels<V> {
+            let chosen = channels.iter().filter(|(name, _)| names.contains(*name));
+            chosen
+                .map(|(name, samples)| {
+                    let since = time - 2.0 * max_gap(samples);
+                    let newest = samples.iter().rev().enumerate();
+                    let newest = newest.take_while(|(i, s)| *i < GAP_SAMPLES || s.0 >= since);
+                    // One before it, of which the value at that time is made.
+                    let n = (newest.count() + 1).min(samples.len());
+                    (name.clone(), samples[samples.len() - n..].to_vec())
+                })
+                .collect()
+        }
+        Self {
+            rotations: of(&self.rotations, names, time),
+            positions: of(&self.positions, names, time),
+            scalars: of(&self.scalars, names, time),
+            labels: of(&self.labels, names, time),
+            world: self.world.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The channels that have arrived, each with its kind, in the order in which a recording of them has them.
+    pub fn channels(&self) -> Vec<(&str, &'static str)> {
+        let positions = self.positions.keys().map(|name| (name, "marker"));
+        let rotations = self.rotations.keys().map(|name| (name, "rotation"));
+        let scalars = self.scalars.keys().map(|name| (name, "scalar"));
+        let labels = self.labels.keys().map(|name| (name, "text"));
+        let all = positions.chain(rotations).chain(scalars).chain(labels);
+        all.map(|(name, kind)| (name.as_str(), kind)).collect()
+    }
+
+    /// Whether a rotation of a humanoid bone has arrived.
+    pub fn has_body(&self) -> bool {
+        self.rotation_names()
+            .any(|(name, is_world)| is_body_bone(name, is_world))
+    }
+
+    /// Whether a channel is that of a humanoid bone, or of what carries it.
+    pub fn is_of_body(&self, name: &str) -> bool {
+        name == ROOT || is_body_bone(name, self.world.contains(name))
+    }
+
     /// Drops the samples before a time. Channels stay.
     pub fn forget_before(&mut self, time: f64) {
         forget(&mut self.rotations, time);
         forget(&mut self.positions, time);
         forget(&mut self.scalars, time);
         forget(&mut self.labels, time);
+        forget_samples(&mut self.arrivals, time);
         self.events.retain(|event| event.time >= time);
         self.count_anew();
     }
@@ -190,6 +269,12 @@ impl LiveSamples {
             labels: since(&self.labels, from),
             world: self.world.clone(),
             events: Vec::new(),
+            arrivals: self
+                .arrivals
+                .iter()
+                .filter(|arrival| arrival.0 >= from)
+                .copied()
+                .collect(),
             word_bytes: 0,
             stamps: self.stamps,
             has_too_many: self.has_too_many,
@@ -209,12 +294,14 @@ impl LiveSamples {
             + of(&self.positions)
             + of(&self.scalars)
             + of(&self.labels)
+            + self.arrivals.len() * size_of::<(f64, f64)>()
             + self.word_bytes
     }
 
     /// At most the memory of these samples as a recording, bytes: a table with a value of every channel at each time of any.
     pub fn recording_bytes(&self) -> usize {
-        let row = size_of::<f64>()
+        let arrival = usize::from(!self.arrivals.is_empty());
+        let row = (1 + arrival) * size_of::<f64>()
             + self.rotations.len() * size_of::<DQuat>()
             + self.positions.len() * size_of::<DVec3>()
             + self.scalars.len() * size_of::<f64>()
@@ -289,8 +376,32 @@ impl LiveSamples {
             time: event.time - first,
         });
         recording.events = events.collect();
+        recording.arrivals = self.arrivals_at(&times, first);
         recording.times = times;
         recording
+    }
+}
+
+impl LiveSamples {
+    /// When the samples of times after `first` arrived, seconds since the first of them did; empty where that is not known.
+    fn arrivals_at(&self, times: &[f64], first: f64) -> Vec<f64> {
+        let mut arrivals = vec![f64::NAN; times.len()];
+        // Of one time the first counts. A packet without a value has a time that no sample has.
+        for (time, arrival) in self.arrivals.iter().rev() {
+            let time = time - first;
+            let at = times.partition_point(|t| *t < time);
+            if times.get(at) == Some(&time) {
+                arrivals[at] = *arrival;
+            }
+        }
+        let begin = arrivals.iter().copied().fold(f64::NAN, f64::min);
+        if begin.is_nan() {
+            return Vec::new();
+        }
+        let micros = arrivals
+            .iter()
+            .map(|at| ((at - begin) * 1e6).round() * 1e-6);
+        micros.collect()
     }
 }
 
@@ -338,15 +449,19 @@ fn push<V>(channels: &mut Channels<V>, name: &str, is_full: bool, time: f64, val
 
 fn forget<V>(channels: &mut Channels<V>, time: f64) {
     for samples in channels.values_mut() {
-        // In one piece, and seldom: most samples are in order.
-        let old = samples.iter().take_while(|sample| sample.0 < time).count();
-        if old > samples.len() / 2 {
-            samples.drain(..old);
-        }
-        // Times that go to and fro are never old.
-        if samples.len() > 2 * MAX_KEPT {
-            samples.drain(..samples.len() - MAX_KEPT);
-        }
+        forget_samples(samples, time);
+    }
+}
+
+fn forget_samples<V>(samples: &mut Vec<(f64, V)>, time: f64) {
+    // In one piece, and seldom: most samples are in order.
+    let old = samples.iter().take_while(|sample| sample.0 < time).count();
+    if old > samples.len() / 2 {
+        samples.drain(..old);
+    }
+    // Times that go to and fro are never old.
+    if samples.len() > 2 * MAX_KEPT {
+        samples.drain(..samples.len() - MAX_KEPT);
     }
 }
 
@@ -450,6 +565,27 @@ mod tests {
         assert!(frames.recording_bytes() < frames.heap_bytes());
         let _ = samples.hand_over(9.0);
         assert!(samples.recording_bytes() < 200 * 201 * 8, "counted anew");
+    }
+
+    #[test]
+    fn a_recording_has_the_arrivals_of_its_times() {
+        let mut samples = LiveSamples::default();
+        for i in 0..4 {
+            let time = 100.0 + 0.5 * f64::from(i);
+            samples.push_scalar("emg", time, 1.0);
+            samples.push_arrival(time, 7.0 + 0.5 * f64::from(i) + 0.01 * f64::from(i % 2));
+            // A second half of the frame, and a packet without a value.
+            samples.push_arrival(time, 9.0);
+            samples.push_arrival(time + 0.1, 9.5);
+        }
+        let found = samples.recording(100.4);
+        assert_eq!(found.times, [0.0, 0.5, 1.0]);
+        let expected = [0.0, 0.49, 1.0];
+        for (found, expected) in found.arrivals.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9, "{found}");
+        }
+        samples.forget_before(1e3);
+        assert!(samples.recording(0.0).arrivals.is_empty());
     }
 
     #[test]

@@ -12,23 +12,29 @@ const STEEP: f64 = 0.2;
 impl Retarget<'_> {
     /// Gives the travel of the hips to the root joint. The places of what the motion drives stay.
     pub(super) fn move_root(&self, poses: &mut [RetargetPose]) {
+        let mut heading = DQuat::IDENTITY;
+        for pose in poses {
+            self.move_root_of(pose, &mut heading);
+        }
+    }
+
+    /// Gives the travel of the hips in one pose to the root joint, if that travels. `heading`: that of the pose before, at first
+    /// none, which becomes that of this pose.
+    pub fn move_root_of(&self, pose: &mut RetargetPose, heading: &mut DQuat) {
         let Some(root) = self.root() else {
             return;
         };
         let (hips, rest) = (self.hips(), self.rest_rotations());
         let places = self.rest_places();
-        let mut heading = DQuat::IDENTITY;
-        for pose in poses {
-            let turned = pose.world[hips] * rest[hips].conjugate();
-            let front = self.front_at_rest();
-            let now = (turned * front).with_y(0.0);
-            if now.length() > STEEP {
-                heading = yaw_between(Some(front), now.try_normalize());
-            }
-            let under = DVec3::new(pose.places[hips].x, places[hips].y, pose.places[hips].z);
-            let place = under + heading * (places[root] - places[hips]);
-            self.hang(pose, root, heading * rest[root], place);
+        let turned = pose.world[hips] * rest[hips].conjugate();
+        let front = self.front_at_rest();
+        let now = (turned * front).with_y(0.0);
+        if now.length() > STEEP {
+            *heading = yaw_between(Some(front), now.try_normalize());
         }
+        let under = DVec3::new(pose.places[hips].x, places[hips].y, pose.places[hips].z);
+        let place = under + *heading * (places[root] - places[hips]);
+        self.hang(pose, root, *heading * rest[root], place);
     }
 
     /// Puts the root joint of a pose somewhere; what is driven below it keeps its world rotation, the hips and flat chains their

@@ -10,7 +10,7 @@ const KEPT: f64 = 1e-4;
 /// One that is worth a warning.
 const NOTICED: f64 = 0.01;
 
-/// Whether a joint of the source changes its distance from its parent by more than this share, and both at rest.
+/// The parent of a joint of the source that changes its distance from it by more than this share, and that distance at rest.
 fn stretch_of(take: &Take, joint: usize, least: f64) -> Option<(usize, f64)> {
     let parent = take.rest.parents[joint]?;
     let rest = take.places(None);
@@ -22,11 +22,12 @@ fn stretch_of(take: &Take, joint: usize, least: f64) -> Option<(usize, f64)> {
     is_stretched.then_some((parent, length))
 }
 
-/// The joints of the target whose pairs are stretched, except what carries the others. Pairs are one to one: spines and chains of
-/// other numbers of joints are not stretched.
+/// The joints of the target whose pairs are stretched, with `may_stretch` all whose pairs can be, except what carries the others.
+/// Pairs are one to one: spines and chains of other numbers of joints are not stretched.
 pub(super) fn stretches(
     take: &Take,
     mapping: &Mapping,
+    may_stretch: bool,
     is_carried: impl Fn(usize) -> bool,
 ) -> Vec<Moved> {
     let roles = mapping.roles.iter();
@@ -42,7 +43,8 @@ pub(super) fn stretches(
     let root = mapping.carrier().map(|[_, root]| root);
     let pairs = pairs.filter(|[_, t]| root != Some(*t) && !is_carried(*t));
     let moved = pairs.filter_map(|[joint, t]| {
-        let (parent, length) = stretch_of(take, joint, KEPT)?;
+        let least = if may_stretch { -1.0 } else { KEPT };
+        let (parent, length) = stretch_of(take, joint, least)?;
         // Joints in one place have no length to be a share of.
         let how = How::Stretch {
             joint,

@@ -71,6 +71,32 @@ impl<'a> Retarget<'a> {
         target_roles: &Roles,
         options: &RetargetOptions,
     ) -> Result<Self, RetargetError> {
+        let roles = [source_roles, target_roles];
+        Self::made(take, roles, skeleton, target, options, false)
+    }
+
+    /// As [`Retarget::new`], of a motion whose frames change ([`Retarget::set_frame`]): where stretch is kept, every bone may
+    /// stretch.
+    pub fn live(
+        take: &Take,
+        source_roles: &Roles,
+        skeleton: &'a Skeleton,
+        target: &Rig,
+        target_roles: &Roles,
+        options: &RetargetOptions,
+    ) -> Result<Self, RetargetError> {
+        let roles = [source_roles, target_roles];
+        Self::made(take, roles, skeleton, target, options, true)
+    }
+
+    fn made(
+        take: &Take,
+        [source_roles, target_roles]: [&Roles; 2],
+        skeleton: &'a Skeleton,
+        target: &Rig,
+        options: &RetargetOptions,
+        is_live: bool,
+    ) -> Result<Self, RetargetError> {
         if take.n_frames() == 0 {
             return Err(RetargetError::NoFrames);
         }
@@ -135,7 +161,7 @@ impl<'a> Retarget<'a> {
         let mut moved: Vec<Moved> = of_chains.iter().map(carries).collect();
         if options.keeps_stretch {
             let is_carried = |joint| of_chains.iter().any(|c| c.joint == joint);
-            moved.extend(stretches(&take, &mapping, is_carried));
+            moved.extend(stretches(&take, &mapping, is_live, is_carried));
         } else if let Some(warning) = stretched(&take) {
             report.warnings.push(warning);
         }

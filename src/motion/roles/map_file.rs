@@ -47,6 +47,22 @@ pub struct ChainNames {
     pub root: bool,
 }
 
+impl RoleMap {
+    /// Gives a joint of the character another name.
+    pub fn rename_target(&mut self, from: &str, to: &str) {
+        let of_roles = self.roles.values_mut().map(|(_, theirs)| theirs);
+        let of_spine = self.spine.iter_mut().flat_map(|(_, theirs)| theirs);
+        let of_chains = self
+            .chains
+            .iter_mut()
+            .flat_map(|chain| &mut chain.character);
+        let all = of_roles.chain(of_spine).chain(of_chains);
+        for name in all.filter(|name| *name == from) {
+            to.clone_into(name);
+        }
+    }
+}
+
 impl ChainNames {
     /// Whether both sides name a joint.
     fn is_whole(&self) -> bool {

@@ -5,7 +5,7 @@
 //!  "scalar": {"emg": 41.2}, "label": {"phase": "flex"}, "event": "clap"}
 //! ```
 //!
-//! All but `t` (seconds) is optional; unknown keys are ignored. Right-handed, Y up, metres. Rotations are those of joints in
+//! All but `t` (seconds) is optional; unknown keys are ignored. `arrival` (seconds) is when the line arrived, on another clock. Right-handed, Y up, metres. Rotations are those of joints in
 //! their parents' spaces; `"space": "world"` says otherwise.
 
 use super::number::check_time;
@@ -46,6 +46,9 @@ pub(in crate::motion) struct JsonLine {
     pub(in crate::motion) event: Option<String>,
     #[serde(default)]
     space: Option<Space>,
+    /// A number in what Sinew writes; elsewhere a key that is not known, of any type.
+    #[serde(default)]
+    arrival: Option<serde_json::Value>,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -97,6 +100,7 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
     let (mut rotations, mut positions) = (Samples::new(), Samples::new());
     let (mut scalars, mut labels) = (Samples::new(), Samples::new());
     let mut times = Vec::new();
+    let mut arrivals: Vec<(f64, f64)> = Vec::new();
     let mut bad: Option<(usize, String)> = None;
     let (mut n_lines, mut n_bad) = (0_usize, 0_usize);
     let mut back: Option<(usize, f64)> = None;
@@ -122,6 +126,8 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
         }
         times.push(read.t);
         let is_world = read.is_world();
+        let arrival = read.arrival.as_ref().and_then(serde_json::Value::as_f64);
+        arrivals.extend(arrival.map(|arrival| (read.t, arrival)));
         if recording.device.is_none() {
             recording.device = read.device;
         }
@@ -216,6 +222,12 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
         .into_iter()
         .map(|(name, said)| label(&times, name, &said))
         .collect();
+    if !arrivals.is_empty() {
+        recording.arrivals = vec![f64::NAN; times.len()];
+        for (time, arrival) in arrivals {
+            recording.arrivals[times.partition_point(|t| *t < time)] = arrival;
+        }
+    }
     recording.times = times;
     Ok(recording)
 }

@@ -14,6 +14,8 @@ const MAX_VALUES: usize = 200;
 struct Line<'a> {
     t: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    arrival: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<&'a str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     rotation: BTreeMap<&'a str, [f64; 4]>,
@@ -33,6 +35,7 @@ impl Line<'_> {
     fn at(t: f64) -> Self {
         Self {
             t,
+            arrival: None,
             device: None,
             rotation: BTreeMap::new(),
             position: BTreeMap::new(),
@@ -66,7 +69,8 @@ impl Line<'_> {
 }
 
 /// Writes a recording as [`parse_json_lines`](super::parse_json_lines) reads it: a line for each time with its valid values,
-/// one more for the rotations of the world, and one for each event. The device is in the first line. Scalars have the units
+/// one more for the rotations of the world, and one for each event. The device is in the first line, what arrived live has its
+/// arrivals. Scalars have the units
 /// of [`Recording`].
 pub fn write_json_lines(recording: &Recording, out: &mut dyn Write) -> std::io::Result<()> {
     for (i, &t) in recording.times.iter().enumerate() {
@@ -74,6 +78,8 @@ pub fn write_json_lines(recording: &Recording, out: &mut dyn Write) -> std::io::
         let mut in_world = Line::at(t);
         in_world.space = Some("world");
         line.device = recording.device.as_deref().filter(|_| i == 0);
+        let arrival = recording.arrivals.get(i).copied();
+        line.arrival = arrival.filter(|arrival| arrival.is_finite());
         for track in &recording.rotations {
             let is_world = recording.world_rotations.contains(&track.name);
             let of = if is_world { &mut in_world } else { &mut line };
@@ -125,7 +131,7 @@ mod tests {
         let text = concat!(
             r#"{"t":0.25,"device":"imu","rotation":{"arm":[0.0,0.0,0.6,0.8]},"position":{"wrist":[0.1,0.2,0.3]}}"#,
             "\n",
-            r#"{"t":0.5,"scalar":{"emg":41.2},"label":{"phase":"flex"}}"#,
+            r#"{"t":0.5,"arrival":0.262,"scalar":{"emg":41.2},"label":{"phase":"flex"}}"#,
             "\n",
             r#"{"t":0.5,"rotation":{"hand":[1.0,0.0,0.0,0.0]},"space":"world"}"#,
             "\n",
@@ -137,6 +143,7 @@ mod tests {
         write_json_lines(&recording, &mut written).unwrap();
         let written = String::from_utf8(written).unwrap();
         assert_eq!(written, text);
+        assert!(recording.arrivals[0].is_nan() && recording.arrivals[1] == 0.262);
         let again = parse_json_lines(&written, &Task::new()).unwrap();
         let show = |recording: &Recording| format!("{recording:?}");
         assert_eq!(show(&again), show(&recording));

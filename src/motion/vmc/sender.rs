@@ -1,13 +1,23 @@
 //! The senders of VMC packets at one port: the clock of each, and which of them moves a channel.
+//!
+//! A sender is a port of an address. Some programs open another port for each packet or frame: a port that was heard for a moment
+//! only and is silent since is followed by the next new port of its address. Programs on one computer stay apart, as each of them
+//! sends from its port again.
 
 use crate::motion::live::{Delays, is_other_clock};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 /// The most senders at a time.
 pub const MAX_SENDERS: usize = 4;
 /// A sender that says nothing for this time gives its place and its channels to others, seconds.
 const SILENT_SECS: f64 = 1.0;
+/// A port that was heard for at most this time has sent one frame, seconds.
+const MOMENT: f64 = 0.05;
+/// One that has sent one frame and is silent for this time sends no other, seconds.
+const ONCE_SECS: f64 = 0.25;
+/// The last ports of a program that changes them.
+const MAX_PORTS: usize = 32;
 /// Packets without a time that arrive within this are one frame, seconds.
 const SAME_FRAME: f64 = 2e-3;
 
@@ -26,11 +36,54 @@ pub(super) struct Sender {
     /// The time of its last frame without a time of its own, seconds.
     unstamped: Option<f64>,
     delays: Delays,
-    /// When it was heard last, seconds.
+    /// When its port was heard first and last, seconds.
+    began: f64,
     heard: f64,
+    /// The ports that it had before, if it changes them, and when each was heard first and last; the oldest first.
+    ports: VecDeque<(u16, [f64; 2])>,
 }
 
 impl Sender {
+    fn new(address: Option<SocketAddr>, arrival: f64) -> Self {
+        Self {
+            address,
+            began: arrival,
+            ..Self::default()
+        }
+    }
+
+    /// When it had this port before, if it did.
+    fn had_port(&self, of: SocketAddr) -> Option<[f64; 2]> {
+        self.address.filter(|own| own.ip() == of.ip())?;
+        let mut ports = self.ports.iter().rev();
+        ports
+            .find(|(port, _)| *port == of.port())
+            .map(|(_, heard)| *heard)
+    }
+
+    /// Whether it is of this address, and its port has sent one frame at most.
+    fn is_moment(&self, of: SocketAddr) -> bool {
+        let is_its = self.address.is_some_and(|own| own.ip() == of.ip());
+        is_its && self.heard - self.began <= MOMENT
+    }
+
+    /// Whether it has sent one frame and then nothing.
+    fn is_over(&self, of: SocketAddr, arrival: f64) -> bool {
+        self.is_moment(of) && arrival - self.heard > ONCE_SECS
+    }
+
+    /// Goes on at another port.
+    fn change_port(&mut self, to: SocketAddr, arrival: f64) {
+        if let Some(before) = self.address.replace(to) {
+            self.ports
+                .push_back((before.port(), [self.began, self.heard]));
+        }
+        if self.ports.len() > MAX_PORTS {
+            self.ports.pop_front();
+        }
+        self.began = arrival;
+    }
+
     /// The time of a packet's values: that in the packet or before it, else its arrival.
     fn time(&mut self, arrival: f64, time: Option<f64>) -> f64 {
         let Some(time) = time else {
@@ -80,11 +133,9 @@ impl Senders {
     pub(super) fn place(&mut self, arrival: f64, address: Option<SocketAddr>) -> Option<usize> {
         self.arrival = arrival;
         let known = self.all.iter().position(|of| of.address == address);
+        let known = known.or_else(|| self.follow(arrival, address?));
         let place = known.or_else(|| {
-            let new = Sender {
-                address,
-                ..Sender::default()
-            };
+            let new = Sender::new(address, arrival);
             if self.all.len() < MAX_SENDERS {
                 self.all.push(new);
                 return Some(self.all.len() - 1);
@@ -100,11 +151,61 @@ impl Senders {
             self.movers.retain(|_, (place, _)| *place != longest);
             Some(longest)
         });
+        if let (None, Some(place), Some(address)) = (known, place, address) {
+            self.take_back(place, address);
+        }
         match place {
-            Some(place) => self.all[place].heard = arrival,
+            Some(place) => {
+                let of = &mut self.all[place];
+                if of.began == f64::NEG_INFINITY {
+                    of.began = arrival;
+                }
+                of.heard = arrival;
+            }
             None => self.refused = Some(arrival),
         }
         place
+    }
+
+    /// The place of the program of which a new port is the next one.
+    fn follow(&mut self, arrival: f64, address: SocketAddr) -> Option<usize> {
+        // A port that comes back is that of a program that keeps it.
+        if self.all.iter().any(|of| of.had_port(address).is_some()) {
+            return None;
+        }
+        let is_next = |of: &Sender| !of.ports.is_empty() && of.is_moment(address);
+        let place = self.all.iter().position(is_next).or_else(|| {
+            let over = (0..self.all.len()).filter(|&i| self.all[i].is_over(address, arrival));
+            over.min_by(|&a, &b| self.all[a].heard.total_cmp(&self.all[b].heard))
+        })?;
+        self.all[place].change_port(address, arrival);
+        // Its other ports that took places.
+        for other in (0..self.all.len()).filter(|&i| i != place) {
+            if self.all[other].is_over(address, arrival) {
+                self.all[other].heard = f64::NEG_INFINITY;
+                self.all[other].began = f64::NEG_INFINITY;
+                for (mover, _) in self.movers.values_mut().filter(|of| of.0 == other) {
+                    *mover = place;
+                }
+            }
+        }
+        self.refused = None;
+        Some(place)
+    }
+
+    /// Gives a program the channels that it moved while it was taken for another one of its address.
+    fn take_back(&mut self, place: usize, address: SocketAddr) {
+        for other in 0..self.all.len() {
+            let Some([from, to]) = self.all[other].had_port(address) else {
+                continue;
+            };
+            let movers = self.movers.values_mut();
+            for (mover, at) in movers.filter(|of| of.0 == other) {
+                if (from..=to).contains(at) {
+                    *mover = place;
+                }
+            }
+        }
     }
 
     pub(super) fn get(&mut self, place: usize) -> &mut Sender {

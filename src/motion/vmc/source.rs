@@ -93,6 +93,7 @@ impl VmcSource {
         for message in found {
             self.take(place, arrival, now, message);
         }
+        self.samples.push_arrival(now, arrival);
         if self.newest.is_none_or(|(newest, _)| now >= newest) {
             self.newest = Some((now, arrival));
         }

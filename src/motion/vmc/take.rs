@@ -12,6 +12,10 @@ use crate::motion::signal::Signal;
 use crate::motion::take::{MAX_FRAMES, Take};
 use glam::{DQuat, DVec3};
 
+/// The place of the hips among [`BONES`].
+const HIPS: usize = 0;
+/// A bone whose place changes by less than this share of its distance at rest does not move: the rounding of f32.
+const MOVED: f64 = 1e-4;
 /// Frames a second of a take.
 const RATE: f64 = 60.0;
 
@@ -24,6 +28,8 @@ pub struct Body {
     pub parents: Vec<Option<usize>>,
     /// n_bones: where each is in that one at rest, metres.
     pub offsets: Vec<DVec3>,
+    /// n_bones: whether the sender says where it is.
+    pub is_said: Vec<bool>,
 }
 
 impl Body {
@@ -67,6 +73,10 @@ impl Body {
         Some(Self {
             parents: bones.iter().map(|&b| parent(b)).collect(),
             offsets: bones.iter().map(|&b| offset(b)).collect(),
+            is_said: bones
+                .iter()
+                .map(|&b| place(BONES[b].name).is_some_and(|said| said != DVec3::ZERO))
+                .collect(),
             bones,
         })
     }
@@ -76,19 +86,21 @@ impl Body {
         BONES[self.bones[bone]].name
     }
 
-    /// World rotations and places; `rotation` gives that of a bone in its parent, `hips` where the hips are.
+    /// Whether a bone may change its distance from the one above: the sender says where it is.
+    pub fn may_stretch(&self, bone: usize) -> bool {
+        self.is_said[bone] && self.parents[bone].is_some()
+    }
+
+    /// World rotations and places; `rotation` gives that of a bone in its parent, `place` where it is there, `None`: as at rest.
     pub fn world(
         &self,
         rotation: impl Fn(usize) -> DQuat,
-        hips: Option<DVec3>,
+        place: impl Fn(usize) -> Option<DVec3>,
     ) -> (Vec<DQuat>, Vec<DVec3>) {
         let n = self.bones.len();
         let (mut rotations, mut places) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        for (i, &b) in self.bones.iter().enumerate() {
-            let offset = match (b, hips) {
-                (0, Some(hips)) => hips,
-                _ => self.offsets[i],
-            };
+        for i in 0..n {
+            let offset = place(i).unwrap_or(self.offsets[i]);
             let (turned, place): (DQuat, DVec3) = match self.parents[i] {
                 Some(above) => {
                     let turned: DQuat = rotations[above];
@@ -104,7 +116,7 @@ impl Body {
 
     /// In a T-pose.
     pub fn rest(&self) -> Rig {
-        let (rotations, places) = self.world(|_| DQuat::IDENTITY, None);
+        let (rotations, places) = self.world(|_| DQuat::IDENTITY, |_| None);
         Rig {
             names: (0..self.bones.len())
                 .map(|b| self.name(b).to_owned())
@@ -133,8 +145,13 @@ pub fn length_fault(recording: &Recording) -> Option<String> {
 
 /// Whether a rotation of a recording is one of the body that [`take_of_body`] finds, or of what carries it.
 pub fn is_of_body(recording: &Recording, rotation: &str) -> bool {
-    let is_bone = BONES.iter().any(|bone| bone.name == rotation);
-    rotation == ROOT || (is_bone && !recording.world_rotations.contains(rotation))
+    let is_world = recording.world_rotations.contains(rotation);
+    rotation == ROOT || is_body_bone(rotation, is_world)
+}
+
+/// Whether a rotation of a name is that of a humanoid bone, in its parent's space.
+pub fn is_body_bone(rotation: &str, is_world: bool) -> bool {
+    !is_world && BONES.iter().any(|bone| bone.name == rotation)
 }
 
 /// The motion of the body, 60 frames a second from 0: gaps interpolated, and in long ones held and faded to a T-pose.
@@ -166,12 +183,21 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
         })
     };
     let sampled: Vec<Vec<DQuat>> = (0..body.bones.len()).map(of_bone).collect();
-    let hips = places("Hips").map(|track| {
-        let rest = first_place(track).unwrap_or(DVec3::ZERO);
+    // The hips travel; another bone that changes its place stretches the one above.
+    let of_place = |bone: usize| -> Option<Vec<DVec3>> {
+        let track = places(body.name(bone))?;
+        let rest = if body.bones[bone] == HIPS {
+            first_place(track).unwrap_or(DVec3::ZERO)
+        } else if body.may_stretch(bone) && is_moved(track, body.offsets[bone]) {
+            body.offsets[bone]
+        } else {
+            return None;
+        };
         let moved: Vec<DVec3> = track.values.iter().map(|p| *p - rest).collect();
         let moved = shown(&frames, &times, &moved, &fade);
-        moved.into_iter().map(|by| rest + by).collect::<Vec<_>>()
-    });
+        Some(moved.into_iter().map(|by| rest + by).collect())
+    };
+    let moved: Vec<Option<Vec<DVec3>>> = (0..body.bones.len()).map(of_place).collect();
     let root = root_motion(recording, &frames, &times);
     let mut take = Take {
         rest: body.rest(),
@@ -180,8 +206,8 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
         times: frames,
     };
     for frame in 0..take.n_frames() {
-        let hips = hips.as_ref().map(|hips| hips[frame]);
-        let (mut rotations, mut places) = body.world(|bone| sampled[bone][frame], hips);
+        let place = |bone: usize| moved[bone].as_ref().map(|places| places[frame]);
+        let (mut rotations, mut places) = body.world(|bone| sampled[bone][frame], place);
         if let Some(root) = root.get(frame) {
             root.carry(&mut rotations, &mut places);
         }
@@ -189,6 +215,12 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
         take.places.extend(places);
     }
     Some(take)
+}
+
+/// Whether a bone leaves its place at rest.
+fn is_moved(track: &Track<DVec3>, rest: DVec3) -> bool {
+    let mut places = track.values.iter().filter(|place| place.is_valid());
+    places.any(|place| place.distance(rest) > MOVED * rest.length())
 }
 
 /// How the root has moved since its first sample, held in gaps: a body that is lost relaxes where it is. Empty without a root.

@@ -15,7 +15,49 @@ const WIDTH: f32 = 150.0;
 /// The binding of a channel while it has no target yet.
 #[derive(Default)]
 pub(super) struct BindingRows {
-    draft: Option<(RecordingId, String, BoundTo)>,
+    draft: Option<(BindingOf, String, BoundTo)>,
+}
+
+/// Whose channel is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BindingOf {
+    /// That of a recording.
+    Recording(RecordingId),
+    /// One that is received live.
+    Live,
+}
+
+impl BindingOf {
+    fn moves_the_body(self, editor: &Editor, channel: &str) -> bool {
+        match self {
+            Self::Recording(id) => editor.moves_the_body(id, channel),
+            Self::Live => editor.live_moves_the_body(channel),
+        }
+    }
+
+    fn known(self, editor: &Editor, channel: &str) -> Option<BoundTo> {
+        let known = match self {
+            Self::Recording(id) => editor.binding_of(id, channel),
+            Self::Live => editor.live_binding_of(channel),
+        };
+        known.cloned()
+    }
+
+    fn bind(self, editor: &mut Editor, channel: &str, to: Option<BoundTo>) {
+        match self {
+            Self::Recording(id) => editor.bind_channel(id, channel, to),
+            Self::Live => editor.bind_live_channel(channel, to),
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Recording(_) => "What this channel moves in the clip of its recording.",
+            Self::Live => {
+                "What this channel moves on the character while you listen. A recording of it keeps this."
+            }
+        }
+    }
 }
 
 /// What a channel can be bound to.
@@ -29,6 +71,15 @@ enum Kind {
     Morph,
     Sample,
     Display,
+}
+
+/// What a binding moves, in a few words.
+pub(super) fn binding_words(to: &BoundTo) -> String {
+    let (kind, _) = Kind::of(Some(to)).words();
+    match name_of(&mut to.clone()) {
+        Some(name) => format!("{kind}: {name}"),
+        None => kind.to_owned(),
+    }
 }
 
 impl Kind {
@@ -118,7 +169,11 @@ impl Kind {
                 axis: HingeAxis::X,
                 scale,
             },
-            Self::Translation => BoundTo::Translation { joint, gain: 1.0 },
+            Self::Translation => BoundTo::Translation {
+                joint,
+                gain: 1.0,
+                from: None,
+            },
             Self::Morph => BoundTo::Morph {
                 target: String::new(),
                 scale,
@@ -150,24 +205,27 @@ impl BindingRows {
         &mut self,
         ui: &mut Ui,
         editor: &mut Editor,
-        (id, channel, kind): (RecordingId, &str, &str),
+        (of, channel, kind): (BindingOf, &str, &str),
     ) {
-        if editor.moves_the_body(id, channel) {
-            dim_ui(
-                ui,
-                "This channel moves the body: Adjust motion pairs its bones.",
-            );
+        if of.moves_the_body(editor, channel) {
+            let text = match of {
+                BindingOf::Recording(_) => {
+                    "This channel moves the body: Adjust motion pairs its bones."
+                }
+                BindingOf::Live => "This channel moves the body.",
+            };
+            dim_ui(ui, text);
             return;
         }
-        let known = editor.binding_of(id, channel).cloned();
-        let is_its = |draft: &(RecordingId, String, BoundTo)| draft.0 == id && draft.1 == channel;
+        let known = of.known(editor, channel);
+        let is_its = |draft: &(BindingOf, String, BoundTo)| draft.0 == of && draft.1 == channel;
         self.draft = self.draft.take().filter(is_its);
         let shown = match &self.draft {
             Some(draft) => Some(draft.2.clone()),
             None => known.clone(),
         };
         let mut next = shown.clone();
-        kind_ui(ui, editor, kind, &mut next);
+        kind_ui(ui, editor, (of.about(), kind), &mut next);
         if let Some(to) = &mut next {
             target_ui(ui, editor, to);
         }
@@ -179,16 +237,15 @@ impl BindingRows {
             .is_none_or(|to| name_of(to).is_none_or(|name| !name.is_empty()));
         if is_whole {
             self.draft = None;
-            editor.bind_channel(id, channel, next);
+            of.bind(editor, channel, next);
         } else {
-            self.draft = next.map(|to| (id, channel.to_owned(), to));
+            self.draft = next.map(|to| (of, channel.to_owned(), to));
         }
     }
 }
 
 /// Draws the kind of a binding; another one begins with the bone that it had, or with the selected one.
-fn kind_ui(ui: &mut Ui, editor: &Editor, kind: &str, to: &mut Option<BoundTo>) {
-    let about = "What this channel moves in the clip of its recording.";
+fn kind_ui(ui: &mut Ui, editor: &Editor, (about, kind): (&str, &str), to: &mut Option<BoundTo>) {
     named_ui(ui, "Bind to", about, |ui| {
         let choices = Kind::choices(kind).iter().map(|kind| {
             let (label, about) = kind.words();

@@ -2,7 +2,7 @@
 
 use super::clusters::layer_row::dim_ui;
 use super::correctives::sets::text_ui;
-use super::recording_binding::BindingRows;
+use super::recording_binding::{BindingOf, BindingRows};
 use crate::cluster::channel::{RecordingId, RecordingItem, Recordings};
 use crate::editor::Editor;
 use crate::finding::{counted, trimmed};
@@ -19,7 +19,7 @@ const CHANNELS: f32 = 112.0;
 /// The height of the list of channels of several recordings, points.
 const ALL_CHANNELS: f32 = 180.0;
 /// The height of a channel, points.
-const ROW: f32 = 18.0;
+pub(super) const ROW: f32 = 18.0;
 /// Stretches above the threshold that are listed.
 const MOST_STRETCHES: usize = 6;
 
@@ -226,7 +226,8 @@ impl RecordingChannels {
         let Some(kind) = channel.map(|channel| channel.kind) else {
             return;
         };
-        self.binding.show_ui(ui, editor, (id, &name, kind));
+        let of = BindingOf::Recording(id);
+        self.binding.show_ui(ui, editor, (of, &name, kind));
         match editor.channel_numbers(id, &name) {
             Some(numbers) => self.statistics_ui(ui, editor, &name, &numbers),
             None => dim_ui(ui, "Reading the channel\u{2026}"),
@@ -310,20 +311,21 @@ fn about_ui(ui: &mut Ui, editor: &Editor, id: RecordingId, of: &Recording) {
         dim_ui(ui, "Its channels could not be read.");
         return;
     }
-    if editor.recording_summary(id).is_none() {
+    let Some(summary) = editor.recording_summary(id) else {
         dim_ui(ui, "Reading channels\u{2026}");
         return;
-    }
+    };
     let text = format!(
         "{}, {}",
         counted(of.times.len(), "sample"),
         counted(of.n_channels(), "channel")
     );
-    dim_ui(ui, &text);
+    let delay = summary.delay.map(|delay| format!(", {}", delay.text()));
+    dim_ui(ui, &(text + &delay.unwrap_or_default()));
 }
 
 /// The ground of a row.
-fn row_ui(ui: &mut Ui, is_chosen: bool) -> (egui::Rect, Response) {
+pub(super) fn row_ui(ui: &mut Ui, is_chosen: bool) -> (egui::Rect, Response) {
     let palette = theme::palette(ui);
     let size = Vec2::new(ui.available_width() - 10.0, ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());

@@ -1,8 +1,9 @@
 //! The Motion panel: live motion from other programs, and the recordings of the project.
 //!
-//! Data flow: the settings and the counters of the editor's live motion -> fields, buttons and figures -> commands, or settings
+//! Data flow: the settings and the counters of the editor's live motion -> fields, buttons, figures and channels -> commands, or settings
 //! that the editor takes at once.
 
+mod channels;
 mod controls;
 mod figures;
 mod listening;
@@ -33,6 +34,7 @@ const NO_RECORDINGS: &str = "Live motion that you record is listed here. Adjust 
 #[derive(Default)]
 pub struct MotionPanel {
     recordings: RecordingList,
+    channels: channels::LiveChannels,
 }
 
 impl MotionPanel {
@@ -57,6 +59,7 @@ impl MotionPanel {
                     controls::controls_ui(ui, editor, &mut commands);
                     ui.separator();
                     figures::figures_ui(ui, editor);
+                    self.channels.show_ui(ui, editor);
                 } else {
                     listening::empty_ui(ui, editor);
                 }
@@ -91,6 +94,7 @@ impl MotionPanel {
         if is_live {
             scroll_ui(&mut part(ui, "figures", third), "figures", |ui| {
                 figures::figures_ui(ui, editor);
+                self.channels.show_ui(ui, editor);
             });
         }
         let rest = room.with_min_x(third.right() + GAP);

@@ -1,0 +1,358 @@
+//! Bindings by hand on live values: what the bound channels of a recording would move, of their newest samples.
+
+use super::samples::LiveSamples;
+use crate::motion::bindings::{BindTarget, Binding, BoundTo, bind};
+use crate::motion::morphs::MorphedJoint;
+use crate::motion::recording::Recording;
+use crate::motion::rotation_part::RotationPart;
+use crate::motion::signal::Signal;
+use crate::skeleton::JointId;
+use glam::{DQuat, DVec3};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The bindings of live channels. A channel that has not arrived yet is bound as soon as it does.
+///
+/// Invariant: where the samples are those of a recording, its bindings move what these move.
+#[derive(Clone, Debug, Default)]
+pub struct LiveBindings {
+    bindings: Vec<Binding>,
+    /// By channel: its first position, from which a location counts.
+    first: BTreeMap<String, DVec3>,
+}
+
+/// The newest samples of bound channels, by what they move.
+#[derive(Clone, Debug, Default)]
+pub struct BoundSamples {
+    /// By joint: whether its rotation is that in the world, and its samples.
+    pub(super) rotations: BTreeMap<String, (bool, Vec<(f64, DQuat)>)>,
+    /// By morph target: its weights.
+    pub(super) weights: BTreeMap<String, Vec<(f64, f64)>>,
+    /// The displaced joints: their local translations.
+    pub(super) places: Vec<(JointId, Vec<(f64, DVec3)>)>,
+    /// The channels that have a binding.
+    channels: BTreeSet<String>,
+    /// Why the bindings move nothing; the end of a sentence.
+    pub why: Option<String>,
+}
+
+impl LiveBindings {
+    /// Replaces the bindings. A location that stays bound goes on from its first position.
+    pub fn set(&mut self, bindings: &[Binding]) {
+        if self.bindings == bindings {
+            return;
+        }
+        self.bindings = bindings.to_vec();
+        let is_moved = |channel: &String| {
+            let mut bindings = self.bindings.iter().filter(|of| of.channel == *channel);
+            bindings.any(|of| matches!(of.to, BoundTo::Translation { .. }))
+        };
+        self.first.retain(|channel, _| is_moved(channel));
+    }
+
+    /// Forgets from where locations count: the next positions are the first.
+    pub fn forget_places(&mut self) {
+        self.first.clear();
+    }
+
+    /// The bindings of the channels of a recording of these samples. Locations count from the first position that was received,
+    /// not from the first that was recorded, so that its clip shows what was shown live.
+    pub fn of_recording(&self, recording: &Recording) -> Vec<Binding> {
+        let parts = recording.driving_channels();
+        let is_there = |name: &str| {
+            recording.rotations.iter().any(|track| track.name == name)
+                || recording.markers.iter().any(|track| track.name == name)
+                || recording.labels.iter().any(|track| track.name == name)
+                || parts.iter().any(|part| part == name)
+        };
+        let here = self.bindings.iter().filter(|of| is_there(&of.channel));
+        here.map(|binding| self.placed(binding)).collect()
+    }
+
+    /// A binding that knows from where its location counts.
+    fn placed(&self, binding: &Binding) -> Binding {
+        let mut binding = binding.clone();
+        if let BoundTo::Translation { from, .. } = &mut binding.to
+            && from.is_none()
+        {
+            *from = self.first.get(&binding.channel).map(DVec3::to_array);
+        }
+        binding
+    }
+
+    /// Carries the bindings out on the newest samples, those from which the values at a time of the sender (seconds) follow.
+    pub fn newest(
+        &mut self,
+        samples: &LiveSamples,
+        time: f64,
+        target: &BindTarget<'_>,
+    ) -> BoundSamples {
+        if self.bindings.is_empty() {
+            return BoundSamples::default();
+        }
+        let source = |channel: &str| -> Option<String> {
+            if samples.has_channel(channel) {
+                return Some(channel.to_owned());
+            }
+            let (rotation, _) = RotationPart::split(channel)?;
+            samples.has_channel(rotation).then(|| rotation.to_owned())
+        };
+        let mut sources: BTreeSet<String> = BTreeSet::new();
+        let mut here: Vec<Binding> = Vec::new();
+        for binding in &self.bindings {
+            let Some(source) = source(&binding.channel) else {
+                continue;
+            };
+            if matches!(binding.to, BoundTo::Translation { .. })
+                && !self.first.contains_key(&binding.channel)
+            {
+                let mut places = samples.position(&binding.channel).iter().map(|s| s.1);
+                if let Some(first) = places.find(DVec3::is_valid) {
+                    self.first.insert(binding.channel.clone(), first);
+                }
+            }
+            here.push(self.placed(binding));
+            sources.insert(source);
+        }
+        let newest = samples.newest_of(&sources, time);
+        let mut found = BoundSamples {
+            channels: here.iter().map(|of| of.channel.clone()).collect(),
+            ..BoundSamples::default()
+        };
+        let begin = newest.first_time();
+        let recording = newest.recording(f64::NEG_INFINITY);
+        let bound = match bind(&recording, &here, target) {
+            Ok(bound) => bound,
+            Err(why) => {
+                found.why = Some(why);
+                return found;
+            }
+        };
+        let of = &bound.recording;
+        for track in of.rotations.iter().filter(|of| bound.rotates(&of.name)) {
+            let is_world = of.world_rotations.contains(&track.name);
+            let values = valid(begin, &of.times, &track.values);
+            found
+                .rotations
+                .insert(track.name.clone(), (is_world, values));
+        }
+        for track in &of.scalars {
+            let values = valid(begin, &of.times, &track.values);
+            found.weights.insert(track.name.clone(), values);
+        }
+        let places = bound.moves();
+        found.places = places
+            .map(|(joint, values)| (joint, valid(begin, &of.times, values)))
+            .collect();
+        found
+    }
+}
+
+impl BoundSamples {
+    /// Whether a channel has a binding, so that it moves nothing by its name.
+    pub fn has(&self, channel: &str) -> bool {
+        self.channels.contains(channel)
+    }
+
+    /// Whether a binding rotates the joint of a name, so that no channel does by its name.
+    pub(super) fn rotates(&self, joint: &str) -> bool {
+        self.rotations.contains_key(joint)
+    }
+
+    /// Whether a binding sets a weight that a channel would set by its name.
+    pub(super) fn weighs(&self, joints: &[MorphedJoint], channel: &str) -> bool {
+        !self.weights.is_empty()
+            && joints.iter().any(|of| {
+                let mut driven = of.driven_by(channel);
+                driven.any(|at| self.weights.contains_key(&of.names[at]))
+            })
+    }
+
+    /// The names of the joints that bindings rotate, each with whether its rotation is that in the world.
+    pub fn rotation_names(&self) -> impl Iterator<Item = (&str, bool)> {
+        let names = self.rotations.iter();
+        names.map(|(name, (is_world, _))| (name.as_str(), *is_world))
+    }
+
+    /// Whether bindings displace joints.
+    pub(super) fn has_places(&self) -> bool {
+        !self.places.is_empty()
+    }
+}
+
+/// The values that are there, with times that begin at `begin`.
+fn valid<V: Signal>(begin: f64, times: &[f64], values: &[V]) -> Vec<(f64, V)> {
+    let samples = times.iter().zip(values).filter(|(_, v)| v.is_valid());
+    samples.map(|(t, v)| (begin + t, *v)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::motion::bindings::SamplePose;
+    use crate::motion::by_name::{Named, NamedTarget, bake_by_name};
+    use crate::motion::live::{Calibration, LiveMorphs, LivePose, Origin};
+    use crate::motion::retarget::MotionSettings;
+    use crate::motion::rig::Rig;
+    use crate::skeleton::{Clip, Joint, Pose, Skeleton};
+    use crate::task::Task;
+
+    /// A chain of joints that are turned at rest.
+    fn skeleton() -> Skeleton {
+        let names = ["root", "arm", "forearm", "hand", "finger", "own"];
+        let joints = names.iter().enumerate().map(|(i, name)| {
+            let mut joint = Joint {
+                name: (*name).into(),
+                ..Joint::default()
+            };
+            joint.parent = i.checked_sub(1).map(|above| JointId(above as u32));
+            joint.rest.rotation = DQuat::from_rotation_y(0.3 * i as f64);
+            joint.rest.translation = DVec3::new(0.0, 0.4, 0.1);
+            joint
+        });
+        Skeleton::new(joints.collect()).unwrap()
+    }
+
+    /// Three seconds at 50 Hz, of which `angle` and `place` lose the second one.
+    fn samples() -> LiveSamples {
+        let mut samples = LiveSamples::default();
+        for i in 0..=150 {
+            let (t, time) = (0.02 * f64::from(i), 40.0 + 0.02 * f64::from(i));
+            let turned = DQuat::from_rotation_x(0.5 * t) * DQuat::from_rotation_z(0.2);
+            samples.push_rotation("imu", time, turned);
+            samples.push_rotation("own", time, DQuat::from_rotation_z(t));
+            samples.push_world_rotation("imu2", time, DQuat::from_rotation_z(t - 1.0));
+            samples.push_scalar("emg", time, 100.0 * (t - 1.0));
+            samples.push_scalar("bulge", time, 5.0);
+            samples.push_scalar("flex", time, 0.5 * t);
+            if !(1.0..2.2).contains(&t) {
+                samples.push_scalar("angle", time, 10.0 * t);
+                samples.push_scalar("twist", time, 3.0 * t);
+                samples.push_position("place", time, DVec3::new(t, 0.5 * t, 2.0));
+            }
+        }
+        samples
+    }
+
+    #[test]
+    fn what_bound_channels_move_live_is_what_the_clip_of_their_recording_has() {
+        let skeleton = skeleton();
+        let rest = Pose {
+            morph_weights: vec![vec![0.25, 0.0], vec![], vec![], vec![], vec![], vec![]],
+            ..Pose::rest(&skeleton)
+        };
+        let morphs = [MorphedJoint {
+            joint: JointId(0),
+            names: vec!["swell".into(), "bulge".into()],
+            rest: vec![0.25, 0.0],
+        }];
+        let bent = DQuat::from_rotation_y(0.9) * DQuat::from_rotation_x(1.0);
+        let poses = [SamplePose {
+            name: "Bent".into(),
+            of_set: "Bent (Hand)".into(),
+            joints: vec![(JointId(3), bent)],
+        }];
+        let target = BindTarget {
+            skeleton: &skeleton,
+            rest: &rest,
+            morphs: &morphs,
+            samples: &poses,
+        };
+        let bindings = [
+            "imu=rotation:root",
+            "imu2=world:arm",
+            "angle=hinge:forearm,x,-2,10",
+            "twist=hinge:forearm,z,0.5",
+            "place=move:arm,0.5",
+            "emg=morph:swell,0.01,0.1",
+            "bulge=none",
+            "flex=sample:Bent,0.8,0.05",
+            "imu.twist_x=hinge:finger,y",
+            "later=morph:bulge",
+        ];
+        let bindings = bindings.map(|text| text.parse::<Binding>().unwrap());
+        let samples = samples();
+        let mut live = LiveBindings::default();
+        live.set(&bindings);
+        // It was received before it was recorded: a location counts from there.
+        let first = live.newest(&samples, 40.0, &target);
+        assert_eq!(first.why, None);
+        let begin = 40.5;
+        let recording = samples.recording(begin);
+        let of_recording = live.of_recording(&recording);
+        assert_eq!(
+            of_recording.len(),
+            9,
+            "the one that is not there is left out"
+        );
+        let bound = bind(&recording, &of_recording, &target).unwrap();
+        let named_target = NamedTarget {
+            skeleton: &skeleton,
+            rest: &rest,
+            morphs: &morphs,
+        };
+        let named = Named::new(&bound.recording, &named_target, |_, _| true);
+        let mut clip = Clip::named("clip");
+        let of = &bound.recording;
+        bake_by_name(of, &named, &named_target, &mut clip, 0.0, &Task::new()).unwrap();
+        bound.bake_moves(&mut clip, 0.0);
+
+        let (settings, rig) = (MotionSettings::default(), Rig::default());
+        let (none, origin) = (Calibration::default(), Origin::default());
+        let (mut pose, why) =
+            LivePose::new(&samples, &first, &skeleton, &rig, &settings, none, origin);
+        assert_eq!(why, None);
+        let mut weights = LiveMorphs::new(&morphs);
+        let mut moved = [0.0_f64; 2];
+        for i in 0..=125 {
+            let t = 0.02 * f64::from(i);
+            let bound = live.newest(&samples, begin + t, &target);
+            let mut shown = rest.clone();
+            pose.apply(&samples, &bound, begin + t, &skeleton, &mut shown);
+            weights.apply(&samples, &bound, begin + t, &mut shown);
+            let mut expected = rest.clone();
+            clip.apply(t, &mut expected);
+            for (slot, (a, b)) in shown.locals.iter().zip(&expected.locals).enumerate() {
+                let off = 2.0 * (1.0 - a.rotation.dot(b.rotation).abs()).max(0.0).sqrt();
+                let near = if a.rotation.dot(b.rotation) < 0.0 {
+                    -b.rotation
+                } else {
+                    b.rotation
+                };
+                assert!(a.rotation.abs_diff_eq(near, 1e-6), "{slot} at {t}: {off}");
+                let apart = a.translation.distance(b.translation);
+                assert!(apart < 1e-6, "{slot} at {t}: {apart}");
+                moved[0] = moved[0].max(a.rotation.angle_between(rest.locals[slot].rotation));
+                moved[1] = moved[1].max(a.translation.distance(rest.locals[slot].translation));
+            }
+            for (a, b) in shown.morph_weights[0]
+                .iter()
+                .zip(&expected.morph_weights[0])
+            {
+                assert!((a - b).abs() < 1e-6, "at {t}: {a} {b}");
+            }
+        }
+        assert!(moved[0] > 1.0 && moved[1] > 0.5, "{moved:?}");
+    }
+
+    #[test]
+    fn a_binding_that_does_not_fit_is_told_and_moves_nothing() {
+        let skeleton = skeleton();
+        let rest = Pose::rest(&skeleton);
+        let target = BindTarget {
+            skeleton: &skeleton,
+            rest: &rest,
+            morphs: &[],
+            samples: &[],
+        };
+        let samples = samples();
+        let mut live = LiveBindings::default();
+        live.set(&["imu=rotation:arm", "imu2=world:arm"].map(|b| b.parse().unwrap()));
+        let found = live.newest(&samples, 42.0, &target);
+        let why = found.why.as_deref().unwrap_or_default();
+        assert!(
+            why.contains("two channels are bound to the bone \"arm\""),
+            "{why}"
+        );
+        assert!(found.rotations.is_empty() && found.has("imu"));
+    }
+}
