@@ -83,6 +83,7 @@ impl Reader<'_> {
                         ("linear", Interpolation::Linear),
                         ("hold", Interpolation::Hold),
                         ("pchip", Interpolation::Pchip),
+                        ("sclerp", Interpolation::Sclerp),
                     ],
                 )?,
                 ends: one_of(

@@ -104,14 +104,19 @@ impl Note {
 }
 
 impl Recording {
-    /// The marker of this name as a channel; `None` if there is none.
+    /// The marker of this name as a channel, with the rotation of this name if there is one; `None` if there is no marker.
     pub fn marker(
         &self,
         name: &str,
         sampling: Sampling,
     ) -> Option<Result<Channel<DVec3>, ChannelError>> {
         let track = self.markers.iter().find(|track| track.name == name)?;
-        Some(Channel::new(&self.times, &track.values, sampling))
+        let channel = Channel::new(&self.times, &track.values, sampling);
+        let mut rotations = self.rotations.iter();
+        Some(match rotations.find(|track| track.name == name) {
+            Some(of_body) => channel.map(|channel| channel.on_body(&self.times, &of_body.values)),
+            None => channel,
+        })
     }
 
     /// The rotation of this name as a channel; `None` if there is none.

@@ -24,6 +24,9 @@ pub enum Interpolation {
     Hold,
     /// Monotone cubic pieces (PCHIP, Fritsch & Butland 1984); a rotation as [`Interpolation::Linear`].
     Pchip,
+    /// A position along the screw motion of the rigid body that the recording's rotation of the same name makes of it (ScLERP, Kavan
+    /// et al. 2008); without one, and for all else, as [`Interpolation::Linear`].
+    Sclerp,
 }
 
 /// The value beyond the samples.
@@ -65,7 +68,7 @@ impl Ends {
 
 impl Interpolation {
     /// All of them, in the order of lists.
-    pub const ALL: [Self; 3] = [Self::Linear, Self::Hold, Self::Pchip];
+    pub const ALL: [Self; 4] = [Self::Linear, Self::Hold, Self::Pchip, Self::Sclerp];
 
     /// Its name in lists.
     pub fn label(self) -> &'static str {
@@ -73,6 +76,7 @@ impl Interpolation {
             Self::Linear => "Linear",
             Self::Hold => "Constant",
             Self::Pchip => "Monotone cubic",
+            Self::Sclerp => "Screw (ScLERP)",
         }
     }
 }

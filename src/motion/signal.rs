@@ -1,5 +1,6 @@
 //! Values that vary over time: numbers, positions and rotations.
 
+use crate::math::DualQuat;
 use crate::math::monotone_cubic::pchip;
 use crate::math::transform::normalize_or_identity;
 use glam::{DQuat, DVec3};
@@ -15,6 +16,13 @@ pub trait Signal: Copy + PartialEq + std::fmt::Debug {
     /// From `a` (t = 0) to `b` (t = 1), exact at both: on a straight line, a rotation along the shorter arc.
     #[must_use]
     fn mix(a: Self, b: Self, t: f64) -> Self;
+
+    /// From `values[0]` (t = 0) to `values[1]` (t = 1), exact at both: a position along the screw motion of a rigid body that is
+    /// there and has these rotations (ScLERP, Kavan et al. 2008); all else as [`Signal::mix`].
+    #[must_use]
+    fn along_screw(values: [Self; 2], _rotations: [DQuat; 2], t: f64) -> Self {
+        Self::mix(values[0], values[1], t)
+    }
 
     /// The slopes of [`pchip`] by component; empty for rotations, which are always interpolated along arcs.
     fn slopes(times: &[f64], values: &[Self]) -> Vec<Self>;
@@ -53,6 +61,18 @@ impl Signal for DVec3 {
 
     fn mix(a: Self, b: Self, t: f64) -> Self {
         if t == 1.0 { b } else { a + (b - a) * t }
+    }
+
+    fn along_screw(values: [Self; 2], rotations: [DQuat; 2], t: f64) -> Self {
+        if t == 0.0 || t == 1.0 || !rotations.iter().all(Signal::is_valid) {
+            return Self::mix(values[0], values[1], t);
+        }
+        // From the first value, so that no digits are lost far from the origin.
+        let at = |i: usize| {
+            let rotation = normalize_or_identity(rotations[i]);
+            DualQuat::from_rotation_translation(rotation, values[i] - values[0])
+        };
+        values[0] + at(0).sclerp(at(1), t).translation()
     }
 
     fn slopes(times: &[f64], values: &[Self]) -> Vec<Self> {

@@ -27,7 +27,7 @@ enums! {
 
     /// The value between two samples.
     #[derive(Default)]
-    BetweenEntry = Interpolation { #[default] Linear, Hold, Pchip }
+    BetweenEntry = Interpolation { #[default] Linear, Hold, Pchip, Sclerp }
 
     /// The value beyond the samples.
     #[derive(Default)]

@@ -101,5 +101,8 @@ fn between(kind: Interpolation) -> &'static str {
         Interpolation::Pchip => {
             "A smooth curve through the samples that never overshoots (PCHIP, Fritsch & Butland 1984)."
         }
+        Interpolation::Sclerp => {
+            "Along the screw motion of a marker that the recording gives a rotation, too (Kavan et al. 2008). Straight for all others."
+        }
     }
 }
