@@ -2,12 +2,15 @@
 
 use super::recording::Recording;
 use super::signal::Signal;
+use super::timing::Steps;
 
 /// The rate of a recording and how much of each channel it has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordingSummary {
     /// Samples a second, see [`Recording::sample_rate`].
     pub rate: Option<f64>,
+    /// How regular its samples are; `None` for fewer than two.
+    pub steps: Option<Steps>,
     /// Its channels, in the order of the file's kinds.
     pub channels: Vec<ChannelSummary>,
     /// From when to when any of them has values without a gap, in its own seconds, ascending.
@@ -67,6 +70,7 @@ impl RecordingSummary {
             stretches,
             interpolated,
             rate: of.sample_rate(),
+            steps: Steps::of(&of.times),
             channels: markers
                 .chain(rotations)
                 .chain(scalars)

@@ -96,7 +96,7 @@ impl LiveSamples {
     /// Adds a marked moment.
     pub fn push_event(&mut self, name: String, time: f64) {
         if self.events.len() < MAX_EVENTS {
-            self.events.push(Event { name, time });
+            self.events.push(Event::new(name, time));
         }
     }
 
@@ -284,10 +284,7 @@ impl LiveSamples {
             });
         }
         let events = self.events.iter().filter(|event| event.time >= since);
-        let events = events.map(|event| Event {
-            name: event.name.clone(),
-            time: event.time - first,
-        });
+        let events = events.map(|event| Event::new(event.name.clone(), event.time - first));
         recording.events = events.collect();
         recording.times = times;
         recording
