@@ -61,6 +61,7 @@ pub mod shown_body;
 mod skin;
 pub mod stack_args;
 mod steps;
+mod stream_args;
 mod weights;
 pub mod weights_args;
 mod written;

@@ -1,13 +1,12 @@
-//! The arguments of `sinew motion`. Clocks and events belong to the stream before them, so their order matters.
+//! The arguments of `sinew motion`.
 
 use super::retarget_args::{RootArg, StretchArg, parse_twist};
+use super::stream_args::Streams;
 use crate::io::live::{JSON_PORT, VMC_PORT};
-use crate::motion::align::ClockEvent;
 use crate::motion::bindings::Binding;
 use crate::motion::bvh::Positions;
 use crate::motion::retarget::Travel;
-use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
@@ -48,7 +47,10 @@ pub struct MotionArgs {
         help_heading = RETARGET
     )]
     pub bvh: Option<PathBuf>,
-    /// The same with a clip of another model or project.
+    /// Read the frame time of the BVH file as frames per second, where it is more than a second.
+    #[arg(long, requires = "bvh", help_heading = RETARGET)]
+    pub frame_rate: bool,
+    /// The same as --bvh with a clip of another model or project.
     #[arg(
         long,
         value_name = "MODEL",
@@ -184,7 +186,7 @@ pub struct MotionArgs {
     pub above: Option<f64>,
 }
 
-const STREAMS: &str = "Streams";
+pub(super) const STREAMS: &str = "Streams";
 const LIVE: &str = "Live motion";
 const RETARGET: &str = "Retargeting";
 
@@ -367,113 +369,6 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The recordings of a line, in its order.
-#[derive(Clone, Debug, Default)]
-pub struct Streams(pub Vec<StreamArg>);
-
-/// `--stream` with the flags after it.
-#[derive(Clone, Debug)]
-pub struct StreamArg {
-    /// The file.
-    pub path: PathBuf,
-    /// `--clock`: a and b of `t = a s + b`; without b, an event gives it.
-    pub clock: Option<(f64, Option<f64>)>,
-    /// `--event`: moments on its clock and on the common one.
-    pub events: Vec<ClockEvent>,
-}
-
-impl Args for Streams {
-    fn augment_args(command: Command) -> Command {
-        let flag = |name: &'static str, value: &'static str, help: &'static str| {
-            Arg::new(name)
-                .long(name)
-                .value_name(value)
-                .help(help)
-                .help_heading(STREAMS)
-                .action(ArgAction::Append)
-        };
-        command
-            .arg(
-                flag(
-                    "stream",
-                    "FILE",
-                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it apply to it. With a model and --out: \
-                     retarget its body, and put its other rotations and values on the joints and morph targets of the same names",
-                )
-                .value_parser(clap::value_parser!(PathBuf)),
-            )
-            .arg(
-                flag(
-                    "clock",
-                    "A[,B]",
-                    "Its clock: common time = A x its time + B seconds; without B, one --event gives it",
-                )
-                .allow_hyphen_values(true)
-                .value_parser(parse_clock)
-                .requires("stream"),
-            )
-            .arg(
-                flag(
-                    "event",
-                    "NAME=S@T",
-                    "An event at S seconds on its clock and T on the common one: one event gives the offset, several \
-                     also the drift",
-                )
-                .value_parser(parse_event)
-                .requires("stream"),
-            )
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for Streams {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        fn placed<T: Clone + Send + Sync + 'static>(
-            matches: &ArgMatches,
-            flag: &str,
-        ) -> Vec<(usize, T)> {
-            let places = matches.indices_of(flag).into_iter().flatten();
-            let values = matches.get_many::<T>(flag).into_iter().flatten();
-            places.zip(values.cloned()).collect()
-        }
-        let paths = placed::<PathBuf>(matches, "stream");
-        let mut streams: Vec<StreamArg> = paths
-            .iter()
-            .map(|(_, path)| StreamArg {
-                path: path.clone(),
-                clock: None,
-                events: Vec::new(),
-            })
-            .collect();
-        let owner = |place: usize, flag: &str| {
-            let before = paths.partition_point(|(at, _)| *at < place);
-            before.checked_sub(1).ok_or_else(|| {
-                let what = format!("--{flag} must follow the --stream whose clock it sets\n");
-                clap::Error::raw(ErrorKind::MissingRequiredArgument, what)
-            })
-        };
-        for (place, clock) in placed::<(f64, Option<f64>)>(matches, "clock") {
-            let stream = &mut streams[owner(place, "clock")?];
-            if stream.clock.replace(clock).is_some() {
-                let what = format!("{} has two --clock\n", stream.path.display());
-                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what));
-            }
-        }
-        for (place, event) in placed::<ClockEvent>(matches, "event") {
-            streams[owner(place, "event")?].events.push(event);
-        }
-        Ok(Self(streams))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
 fn parse_listen(text: &str) -> Result<ListenArg, String> {
     let (kind, port) = text.split_once(':').unwrap_or((text, ""));
     let number = |usual: u16| match port {
@@ -516,22 +411,10 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 }
 
 /// Two finite numbers with a comma between.
-fn parse_two(text: &str) -> Option<[f64; 2]> {
+pub(super) fn parse_two(text: &str) -> Option<[f64; 2]> {
     let (a, b) = text.split_once(',')?;
     let both = [a.trim().parse().ok()?, b.trim().parse().ok()?];
     both.iter().all(|v: &f64| v.is_finite()).then_some(both)
-}
-
-fn parse_clock(text: &str) -> Result<(f64, Option<f64>), String> {
-    let both = parse_two(text).map(|[a, b]| (a, Some(b)));
-    let one = || {
-        Some((
-            text.trim().parse().ok().filter(|a: &f64| a.is_finite())?,
-            None,
-        ))
-    };
-    both.or_else(one)
-        .ok_or_else(|| "give two numbers, as in 1.0002,-3.5, or the first one alone".into())
 }
 
 fn parse_range(text: &str) -> Result<[f64; 2], String> {
@@ -539,22 +422,10 @@ fn parse_range(text: &str) -> Result<[f64; 2], String> {
     range.ok_or_else(|| "give a start and an end in seconds, as in 0.5,29.5".into())
 }
 
-fn parse_event(text: &str) -> Result<ClockEvent, String> {
-    let event = text.rsplit_once('=').and_then(|(name, times)| {
-        let (device, common) = times.split_once('@')?;
-        Some(ClockEvent {
-            name: name.to_owned(),
-            device: device.trim().parse().ok()?,
-            common: common.trim().parse().ok()?,
-        })
-    });
-    let event = event.filter(|e| e.device.is_finite() && e.common.is_finite());
-    event.ok_or_else(|| "give a name and two times in seconds, as in clap=41521.0@1.0".into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::motion::Timing;
     use clap::Parser;
 
     #[derive(Parser)]
@@ -584,6 +455,11 @@ mod tests {
         assert_eq!(one.streams.0[0].clock, Some((1.001, None)));
         let why = read("motion --clock 1,0 --stream a.csv --table t.csv").unwrap_err();
         assert!(why.to_string().contains("--clock must follow"), "{why}");
+        let timed = read("motion --stream a.csv --stream b.csv --times regular --query").unwrap();
+        let timed: Vec<_> = timed.streams.0.iter().map(|stream| stream.timing).collect();
+        assert_eq!(timed, [None, Some(Timing::Regular)]);
+        let why = read("motion --times regular --stream a.csv --query").unwrap_err();
+        assert!(why.to_string().contains("--times must follow"), "{why}");
         assert!(read("motion --stream a.csv --table t.csv --query").is_err());
         assert!(read("motion --stream a.csv --event clap=1 --table t.csv").is_err());
         assert!(read("motion info a.csv --json").unwrap().command.is_some());

@@ -6,6 +6,7 @@ use crate::finding::{counted, thousands, trimmed};
 use crate::io::motion_file::{MotionFile, read_motion};
 use crate::motion::bvh::{Bvh, BvhChannel, BvhPoses, Placement, Positions};
 use crate::motion::signal::Signal;
+use crate::motion::timing::Steps;
 use crate::motion::{Channel, DelayFigures, Note, Recording, Sampling};
 use crate::task::Task;
 use serde::Serialize;
@@ -190,11 +191,7 @@ fn print_bvh(info: &BvhInfo, out: &mut dyn Write) -> std::io::Result<()> {
 
 fn of_recording(recording: &Recording) -> Result<RecordingInfo, String> {
     let times = &recording.times;
-    let mut steps: Vec<f64> = times.windows(2).map(|w| w[1] - w[0]).collect();
-    steps.sort_by(f64::total_cmp);
-    let median = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
-    let mut off: Vec<f64> = steps.iter().map(|step| (step - median).abs()).collect();
-    off.sort_by(f64::total_cmp);
+    let steps = Steps::of(times).unwrap_or_default();
     let mut channels = Vec::new();
     for track in &recording.markers {
         channels.push(channel(times, &track.name, "position", "m", &track.values)?);
@@ -231,8 +228,8 @@ fn of_recording(recording: &Recording) -> Result<RecordingInfo, String> {
         start_secs: times.first().copied().unwrap_or(0.0),
         end_secs: times.last().copied().unwrap_or(0.0),
         rate: recording.rate,
-        median_step_secs: median,
-        jitter_secs: off.get(off.len() * 95 / 100).copied().unwrap_or(0.0),
+        median_step_secs: steps.median,
+        jitter_secs: steps.jitter,
         device: recording.device.clone(),
         delay: DelayFigures::of(recording),
         channels,

@@ -1,6 +1,7 @@
 //! `sinew motion --bvh`, `--from`, `--replay`, `--stream`: a motion on a character, as a clip.
 
 use super::motion_args::{FeetArg, HeadingArg, MapArg, MotionArgs, ReferenceArg, ScaleArg};
+use super::motion_streams::read_timed;
 use super::retarget_args::StretchArg;
 use super::{Failure, load, scene};
 use crate::document::{ClipId, Document, Edit};
@@ -14,6 +15,7 @@ use crate::motion::retarget::{
     BakeOptions, MotionSettings, Reference, RetargetOptions, RetargetReport, RoleSearch, Scale,
 };
 use crate::motion::roles::RoleMap;
+use crate::motion::timing::TimingError;
 use crate::motion::vmc::take_of_body;
 use crate::motion::{MotionSource, Recording};
 use crate::rig::{AddedMotion, Character};
@@ -134,24 +136,32 @@ fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
     if let Some(path) = &args.bvh {
         outputs.protect(path, "the motion");
         let source = read_motion_source(path, &Task::new()).map_err(Failure::input)?;
-        return Ok((source, None));
+        if !args.frame_rate {
+            return Ok((source, None));
+        }
+        let timed = source.with_frame_rate(true).ok_or_else(|| {
+            let why = TimingError::NoFrameRate;
+            Failure::Input(format!("--frame-rate: {}: {why}.", path.display()))
+        })?;
+        return Ok((timed, None));
     }
     let stream = match &args.streams.0[..] {
         [] => None,
-        [stream] if stream.clock.is_none() && stream.events.is_empty() => Some(&stream.path),
+        [stream] if stream.clock.is_none() && stream.events.is_empty() => Some(stream),
         _ => {
             return Err(Failure::Usage(
                 "--out makes a clip of one --stream, without --clock and --event.".into(),
             ));
         }
     };
-    if let Some(path) = args
-        .replay
-        .as_ref()
-        .or(stream.filter(|_| args.from.is_none()))
-    {
+    if let Some(path) = &args.replay {
         outputs.protect(path, "the motion");
-        return recorded(path);
+        let recording = read_recording(path, &Task::new()).map_err(Failure::input)?;
+        return Ok(recorded(path, recording));
+    }
+    if let Some(stream) = stream.filter(|_| args.from.is_none()) {
+        outputs.protect(&stream.path, "the motion");
+        return Ok(recorded(&stream.path, read_timed(stream)?));
     }
     let Some(path) = &args.from else {
         return Err(Failure::Usage(
@@ -167,15 +177,14 @@ fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
 }
 
 /// The body of a recording, if it has one, and its channels.
-fn recorded(path: &Path) -> Result<Source, Failure> {
-    let recording = read_recording(path, &Task::new()).map_err(Failure::input)?;
+fn recorded(path: &Path, recording: Recording) -> Source {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let notes = recording.notes.clone();
     let source = match take_of_body(&recording) {
         Some(take) => MotionSource::of_take(name, take, notes),
         None => MotionSource::without_body(name, notes),
     };
-    Ok((source, Some(recording)))
+    (source, Some(recording))
 }
 
 /// The settings of the arguments, with the pairs of a map file.

@@ -1,14 +1,16 @@
 //! The recordings of a line of `sinew motion`, each on the common clock.
 
-use super::motion_args::{MotionArgs, StreamArg};
+use super::motion_args::MotionArgs;
+use super::stream_args::StreamArg;
 use super::{Failure, load};
 use crate::io::Outputs;
 use crate::io::channels::read_recording;
 use crate::math::Transform;
-use crate::motion::Recording;
 use crate::motion::aggregate::Stream;
 use crate::motion::align::{ClockMap, fit_clock};
 use crate::motion::stamp_pairs::fit_pairs;
+use crate::motion::timing::regular_times;
+use crate::motion::{Recording, Timing};
 use crate::skeleton::joint_limits::JointLimits;
 use crate::task::Task;
 use glam::DQuat;
@@ -44,7 +46,7 @@ impl OpenStreams {
         let mut names = BTreeSet::new();
         for stream in &args.streams.0 {
             outputs.protect(&stream.path, "a recording");
-            let recording = read_recording(&stream.path, &Task::new()).map_err(Failure::input)?;
+            let recording = read_timed(stream)?;
             let stem = stream.path.file_stem().map(|stem| stem.to_string_lossy());
             let stem = stem.unwrap_or_default().into_owned();
             let numbered = (2..).map(|n| format!("{stem} {n}"));
@@ -86,6 +88,18 @@ impl OpenStreams {
         let (rest, limits) = self.joints.get(joint)?;
         Some(((*limits)?, *rest))
     }
+}
+
+/// The recording of a stream, with the times of its samples that are wanted.
+pub(super) fn read_timed(stream: &StreamArg) -> Result<Recording, Failure> {
+    let recording = read_recording(&stream.path, &Task::new()).map_err(Failure::input)?;
+    if stream.timing != Some(Timing::Regular) {
+        return Ok(recording);
+    }
+    let times = regular_times(&recording.times);
+    let times =
+        times.map_err(|why| Failure::Input(format!("{}: {why}.", stream.path.display())))?;
+    Ok(recording.at_times(times))
 }
 
 /// Says which of the wanted channels there is not.

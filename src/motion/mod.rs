@@ -3,6 +3,7 @@
 //! Data flow: the text of a file -> [`table`] (CSV, TRC) -> a [`Recording`], or [`bvh`] -> a [`bvh::Bvh`]. A channel of a
 //! recording is read at any time as a [`Channel`]: interpolated ([`Sampling`]), and in gaps held and faded to rest
 //! ([`fade`]). [`align`] puts the clocks of devices on a common one, [`aggregate`] samples several recordings at common times,
+//! [`timing`] replaces scattered stamps by those of a regular rate.
 //! [`statistics`] says what their numbers are over a range of it. [`stamp_pairs`] aligns two by the moments that both have,
 //! [`correlate`] by channels that show the same motion.
 //! A [`Take`] is a skeleton in motion, of a BVH file or a clip; [`retarget`] puts it on another one by the [`roles`] of both.
@@ -47,6 +48,7 @@ pub mod table;
 mod take;
 pub mod text;
 pub mod thin;
+pub mod timing;
 pub mod vmc;
 
 pub use delay::DelayFigures;
@@ -60,3 +62,4 @@ pub use sampling::{Ends, Interpolation, Sampling};
 pub use series::{Channel, ChannelError};
 pub use source::MotionSource;
 pub use take::Take;
+pub use timing::Timing;

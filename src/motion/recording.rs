@@ -74,6 +74,19 @@ pub struct Event {
     pub name: String,
     /// Seconds.
     pub time: f64,
+    /// How wide the peak is that it was found as, seconds; 0 for a moment that was stated.
+    pub width: f64,
+}
+
+impl Event {
+    /// A moment that is stated.
+    pub fn new(name: impl Into<String>, time: f64) -> Self {
+        Self {
+            name: name.into(),
+            time,
+            width: 0.0,
+        }
+    }
 }
 
 /// Something that was repaired or left out while reading.

@@ -3,6 +3,7 @@
 use super::delay::DelayFigures;
 use super::recording::Recording;
 use super::signal::Signal;
+use super::timing::Steps;
 
 /// The rate of a recording and how much of each channel it has.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +12,8 @@ pub struct RecordingSummary {
     pub rate: Option<f64>,
     /// How late its samples arrived, where it was received live.
     pub delay: Option<DelayFigures>,
+    /// How regular its samples are; `None` for fewer than two.
+    pub steps: Option<Steps>,
     /// Its channels, in the order of the file's kinds.
     pub channels: Vec<ChannelSummary>,
     /// From when to when any of them has values without a gap, in its own seconds, ascending.
@@ -71,6 +74,7 @@ impl RecordingSummary {
             interpolated,
             rate: of.sample_rate(),
             delay: DelayFigures::of(of),
+            steps: Steps::of(&of.times),
             channels: markers
                 .chain(rotations)
                 .chain(scalars)

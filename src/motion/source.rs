@@ -1,6 +1,6 @@
 //! The animation of another skeleton, as read from a file.
 
-use super::bvh::{Bvh, Positions};
+use super::bvh::{Bvh, Positions, frame_rate_note, frame_time_note};
 use super::recording::{Note, Recording, Track};
 use super::rig::Rig;
 use super::take::Take;
@@ -8,6 +8,7 @@ use crate::math::transform::normalize_or_identity;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The animation of another skeleton.
 #[derive(Clone, Debug)]
@@ -17,12 +18,14 @@ pub struct MotionSource {
     /// What was repaired or left out while reading.
     pub notes: Vec<Note>,
     content: Content,
+    /// Whether the frame time of a BVH file is the number of frames per second.
+    is_frame_rate: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Content {
-    Bvh(Box<Bvh>),
-    Take(Box<Take>),
+    Bvh(Arc<Bvh>),
+    Take(Arc<Take>),
 }
 
 impl MotionSource {
@@ -31,7 +34,8 @@ impl MotionSource {
         Self {
             name: name.into(),
             notes,
-            content: Content::Take(Box::new(take)),
+            content: Content::Take(Arc::new(take)),
+            is_frame_rate: false,
         }
     }
 
@@ -59,14 +63,21 @@ impl MotionSource {
         Self {
             name: name.into(),
             notes: std::mem::take(&mut bvh.notes),
-            content: Content::Bvh(Box::new(bvh)),
+            content: Content::Bvh(Arc::new(bvh)),
+            is_frame_rate: false,
         }
     }
 
     /// The motion. `positions` says what the position channels of a BVH file are.
     pub fn take(&self, positions: Positions) -> Cow<'_, Take> {
         match &self.content {
-            Content::Bvh(bvh) => Cow::Owned(Take::of_bvh(bvh, positions)),
+            Content::Bvh(bvh) => {
+                let mut take = Take::of_bvh(bvh, positions);
+                if self.is_frame_rate {
+                    take.times = self.times();
+                }
+                Cow::Owned(take)
+            }
             Content::Take(take) => Cow::Borrowed(take),
         }
     }
@@ -82,6 +93,54 @@ impl MotionSource {
     /// Whether it is a BVH file, whose position channels have to be interpreted.
     pub fn is_bvh(&self) -> bool {
         matches!(self.content, Content::Bvh(_))
+    }
+
+    /// The frame time of its BVH file, seconds, where it is more than a second and may be a number of frames per second.
+    pub fn odd_frame_time(&self) -> Option<f64> {
+        match &self.content {
+            Content::Bvh(bvh) => Some(bvh.frame_secs).filter(|secs| *secs > 1.0),
+            Content::Take(_) => None,
+        }
+    }
+
+    /// Whether the frame time of its BVH file is read as frames per second.
+    pub fn is_frame_rate(&self) -> bool {
+        self.is_frame_rate
+    }
+
+    /// The same motion with the frame time of its BVH file read as frames per second, or as seconds; `None` where it is no number of
+    /// frames per second.
+    pub fn with_frame_rate(&self, is_frame_rate: bool) -> Option<Self> {
+        let secs = self.odd_frame_time()?;
+        let texts = [frame_time_note(secs), frame_rate_note(secs)];
+        let [before, after] = match is_frame_rate {
+            true => texts,
+            false => {
+                let [seconds, rate] = texts;
+                [rate, seconds]
+            }
+        };
+        let mut next = self.clone();
+        next.is_frame_rate = is_frame_rate;
+        for note in next.notes.iter_mut().filter(|note| note.text == before) {
+            note.text.clone_from(&after);
+        }
+        Some(next)
+    }
+
+    /// The times of its frames, seconds.
+    pub fn times(&self) -> Vec<f64> {
+        match &self.content {
+            Content::Bvh(bvh) => {
+                let secs = if self.is_frame_rate {
+                    1.0 / bvh.frame_secs
+                } else {
+                    bvh.frame_secs
+                };
+                (0..bvh.n_frames).map(|f| f as f64 * secs).collect()
+            }
+            Content::Take(take) => take.times.clone(),
+        }
     }
 
     /// Its joints as channels, with what was repaired.

@@ -2,10 +2,13 @@
 
 use super::align::{ClockError, ClockEvent, ClockFit, ClockMap, fit_clock};
 use super::recording::{Event, Recording};
+use super::timing::Steps;
 use std::collections::BTreeMap;
 
 /// Moments of one name that are closer are one, seconds.
 const SAME_MOMENT: f64 = 1e-3;
+/// A peak of a single sample is up to this wide at half of its height, steps; a wider one is resolved.
+const RESOLVED_STEPS: f64 = 2.0;
 /// Moments at the times of samples are those samples, within this, seconds.
 const AT_SAMPLE: f64 = 1e-9;
 
@@ -39,9 +42,43 @@ pub fn moment_uncertainty(of: &Recording, moments: &[f64], always: bool) -> f64 
     if !(always || moments.iter().any(is_sample)) {
         return 0.0;
     }
-    let mut steps: Vec<f64> = of.times.windows(2).map(|w| w[1] - w[0]).collect();
-    steps.sort_by(f64::total_cmp);
-    0.5 * steps.get(steps.len() / 2).copied().unwrap_or(0.0)
+    0.5 * median_step(of)
+}
+
+/// How well pairs are known that set a drift, common seconds: as the worse one of the first and the last. A moment is known to half
+/// the median step of its recording, given as `halves`; one that was found as a peak that its samples resolve, to the width of the
+/// peak. The moments and recordings are those of the one that is moved and of the reference, which has this clock.
+pub fn pairs_uncertainty(
+    pairs: &[ClockEvent],
+    [(own, of), (others, theirs)]: [(&[Event], &Recording); 2],
+    halves: [f64; 2],
+    clock: ClockMap,
+) -> f64 {
+    let limits = [of, theirs].map(|of| RESOLVED_STEPS * median_step(of));
+    let known = |moment: Option<&Event>, which: usize| {
+        let width = moment.map_or(0.0, |moment| moment.width);
+        if width > limits[which] {
+            width
+        } else {
+            halves[which]
+        }
+    };
+    let of_pair = |pair: &ClockEvent| {
+        let is_named = |moment: &&Event| moment.name == pair.name;
+        let mut own = own.iter().filter(is_named);
+        let own = own.find(|moment| moment.time == pair.device);
+        let mut others = others.iter().filter(is_named);
+        let other = others.find(|moment| clock.common(moment.time) == pair.common);
+        known(own, 0) + known(other, 1) * clock.a
+    };
+    let by_time = |a: &&ClockEvent, b: &&ClockEvent| a.device.total_cmp(&b.device);
+    let ends = [pairs.iter().min_by(by_time), pairs.iter().max_by(by_time)];
+    ends.into_iter().flatten().map(of_pair).fold(0.0, f64::max)
+}
+
+/// The median of the steps, seconds; 0 for fewer than two samples.
+fn median_step(of: &Recording) -> f64 {
+    Steps::of(&of.times).map_or(0.0, |steps| steps.median)
 }
 
 /// The moments of a recording, ascending: the events of its file, and stamps. A stamp on an event of its name is that event.
@@ -80,11 +117,7 @@ mod tests {
 
     fn named(of: &[(&str, f64)]) -> Vec<Event> {
         let of = of.iter();
-        of.map(|(name, time)| Event {
-            name: (*name).to_owned(),
-            time: *time,
-        })
-        .collect()
+        of.map(|(name, time)| Event::new(*name, *time)).collect()
     }
 
     #[test]
@@ -116,6 +149,35 @@ mod tests {
         );
         let times: Vec<f64> = found.iter().map(|moment| moment.time).collect();
         assert_eq!(times, [1.0, 1.0, 9.0, 12.0]);
+    }
+
+    #[test]
+    fn a_resolved_peak_is_known_to_its_width() {
+        let of = |step: f64| Recording {
+            times: (0..100).map(|i| f64::from(i) * step).collect(),
+            ..Recording::default()
+        };
+        let (moved, reference) = (of(0.01), of(0.02));
+        let mut own = named(&[("clap", 1.0), ("step", 5.0), ("clap", 9.0)]);
+        let mut others = named(&[("clap", 2.0), ("step", 6.0), ("clap", 10.0)]);
+        let clock = ClockMap { a: 1.001, b: 3.0 };
+        let pairs = stamp_pairs(&own, &others, clock);
+        let halves = [0.005, 0.01];
+        let found = |own: &[Event], others: &[Event]| {
+            let both = [(own, &moved), (others, &reference)];
+            pairs_uncertainty(&pairs, both, halves, clock)
+        };
+        let near = |found: f64, known: f64| assert!((found - known).abs() < 1e-12, "{found}");
+        near(found(&own, &others), 0.005 + 0.01 * clock.a);
+        // Not wider than samples make a peak; between the ends.
+        own[0].width = 0.02;
+        others[1].width = 0.5;
+        near(found(&own, &others), 0.005 + 0.01 * clock.a);
+        own[2].width = 0.06;
+        others[0].width = 0.05;
+        near(found(&own, &others), 0.06 + 0.01 * clock.a);
+        others[2].width = 0.08;
+        near(found(&own, &others), 0.06 + 0.08 * clock.a);
     }
 
     #[test]

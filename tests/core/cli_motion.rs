@@ -164,6 +164,103 @@ fn recordings_are_asked_on_the_common_clock() {
 }
 
 #[test]
+fn times_are_made_regular_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("load.csv");
+    let rows = |last: f64| {
+        let times = (0..100).map(|i| match i {
+            99 => last,
+            i => 0.01 * f64::from(i) + if i % 2 == 0 { 2e-3 } else { 0.0 },
+        });
+        let rows: Vec<String> = times.map(|t| format!("{t},{t}\n")).collect();
+        std::fs::write(&csv, format!("time,load\n{}", rows.concat())).unwrap();
+    };
+    rows(0.99);
+    let line = [
+        "motion",
+        "--stream",
+        text(&csv),
+        "--times",
+        "regular",
+        "--query",
+    ];
+    let ask = |line: &[&str]| serde_json::from_str::<Value>(&done(line)).unwrap();
+    let regular = ask(&[&line[..], &["--at", "0.495"]].concat());
+    let recorded = ask(&[&line[..3], &["--query", "--at", "0.495"]].concat());
+    let at = |found: &Value| found["channels"][0]["at"][0]["value"].as_f64().unwrap();
+    assert!((at(&recorded) - 0.495).abs() < 1e-9, "{recorded}");
+    // Samples between are late and early by 1 ms: the value between two is that of a time 0 - 1 ms off.
+    assert!((at(&regular) - 0.495).abs() < 1.1e-3 && regular["range"][0] != 0.002);
+    rows(0.999);
+    let why = fails(&line, 1);
+    assert!(
+        why.contains("the sample at 0.999 s is 7.") && why.contains("half a step"),
+        "{why}"
+    );
+    let table = folder.path().join("table.csv");
+    let line = [
+        "motion",
+        "--stream",
+        text(&csv),
+        "--times",
+        "often",
+        "--table",
+        text(&table),
+    ];
+    assert!(fails(&line, 2).contains("give recorded or regular"));
+}
+
+#[test]
+fn a_frame_time_is_read_as_frames_per_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let walker = std::fs::read_to_string("tests/data/walker.bvh").unwrap();
+    let at = walker.find("Frame Time:").unwrap();
+    let end = at + walker[at..].find('\n').unwrap();
+    let bvh = folder.path().join("walker.bvh");
+    let (from, to) = (folder.path().join("r.json"), folder.path().join("out.glb"));
+    let secs = |time: &str, more: &[&str]| {
+        std::fs::write(
+            &bvh,
+            format!("{}Frame Time: {time}{}", &walker[..at], &walker[end..]),
+        )
+        .unwrap();
+        let line = [
+            "motion",
+            "assets/mannequin.glb",
+            "--bvh",
+            text(&bvh),
+            "--out",
+            text(&to),
+            "--report",
+            text(&from),
+        ];
+        let said = done(&[&line[..], more].concat());
+        let report: Value = serde_json::from_str(&std::fs::read_to_string(&from).unwrap()).unwrap();
+        (said, report["feet"]["contacts"].clone())
+    };
+    let (said, fixed) = secs("30", &["--frame-rate"]);
+    assert!(
+        said.contains("The frame time, 30, is read as frames per second."),
+        "{said}"
+    );
+    assert_eq!(fixed, secs(&format!("{}", 1.0 / 30.0), &[]).1);
+    let line = [
+        "motion",
+        "assets/mannequin.glb",
+        "--bvh",
+        text(&bvh),
+        "--out",
+        text(&to),
+        "--frame-rate",
+    ];
+    let why = fails(&line, 1);
+    assert!(
+        why.contains("only a BVH file with a frame time of more than a second"),
+        "{why}"
+    );
+}
+
+#[test]
 fn streams_are_aligned_and_written_as_a_table_that_reads_back() {
     let Some(folder) = folder("sinew motion --table") else {
         return;

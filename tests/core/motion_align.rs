@@ -238,3 +238,36 @@ fn an_offset_is_suggested_and_applied_or_said_not_to_be_clear() {
     );
     assert!(h.editor.suggested_offset().is_none());
 }
+
+#[test]
+fn a_wide_peak_tells_less_about_the_drift() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut h = character();
+    // Bumps of 0.1 s at half of their height, which are 60 ms farther apart on the second device.
+    for (name, late) in [("a", 0.0), ("b", 0.06)] {
+        let mut csv = "time,clap\n".to_owned();
+        for i in 0..=3000 {
+            let t = f64::from(i) * 0.01;
+            let bump = |at: f64| (1.0 - (t - at).abs() / 0.1).max(0.0);
+            writeln!(csv, "{t},{}", bump(1.0) + bump(29.0 + late)).unwrap();
+        }
+        let path = written(folder.path(), name, &csv);
+        add(&mut h, &path);
+        h.editor.find_claps();
+        h.settle();
+    }
+    h.editor.align_by_stamps();
+    let report = h.editor.alignment_report();
+    // 0.1 s of each, over 28.06 s; half a step of each would be 356 ppm.
+    let expected = "2 pairs with a: the drift is not distinguishable from none (± 7128 ppm).";
+    assert_eq!(report[0], expected);
+    // It stays with the stamp in the project.
+    let saved = folder.path().join("project.ron");
+    h.editor.save_as(&saved);
+    h.settle();
+    let again = EditorHarness::on(OpenRequest::Path(saved));
+    let (ours, theirs) = (h.editor.document(), again.editor.document());
+    assert_eq!(ours.recordings(), theirs.recordings());
+    let stamps = &theirs.recordings().values().next().unwrap().stamps;
+    assert!((stamps[0].width - 0.1).abs() < 1e-6, "{stamps:?}");
+}

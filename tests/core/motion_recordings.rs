@@ -10,8 +10,10 @@ use sinew::editor::clusters::TableOptions;
 use sinew::io::channels::read_recording;
 use sinew::motion::align::ClockMap;
 use sinew::motion::retarget::Travel;
-use sinew::motion::{Event, Recording, Track};
+use sinew::motion::timing::Steps;
+use sinew::motion::{Event, Recording, Timing, Track};
 use sinew::task::Task;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -214,6 +216,7 @@ fn live_motion_is_kept_in_the_project_and_put_on_the_character() {
     live.stamps = vec![Event {
         name: "clap".into(),
         time: 5.5,
+        width: 0.04,
     }];
     let add = Edit::Recording {
         id: FIRST,
@@ -581,4 +584,190 @@ fn a_change_of_contacts_meets_other_edits() {
     }
     assert_eq!(h.editor.history().n_undo(), n);
     assert_eq!(h.editor.contacts_of(FIRST).unwrap(), found);
+}
+
+#[test]
+fn samples_at_a_regular_rate_are_undone_and_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("load.csv");
+    let write = |late: f64| {
+        let mut text = String::from("# event: clap at 1.0\ntime,load\n");
+        for i in 0..300 {
+            // 100 Hz, each third sample 3 ms late, and one later.
+            let more = if i % 3 == 0 { 3e-3 } else { 0.0 };
+            let more = more + if i == 151 { late } else { 0.0 };
+            writeln!(text, "{},{}", f64::from(i) * 0.01 + more, i % 7).unwrap();
+        }
+        std::fs::write(&csv, &text).unwrap();
+    };
+    write(0.0);
+    let mut h = character();
+    h.editor.add_recording(&csv);
+    h.settle();
+    assert!(h.editor.add_stamp_at(FIRST, 2.0, "hit"));
+    let before = item(&h);
+    h.editor.set_recording_timing(FIRST, Timing::Regular);
+    h.settle();
+    assert_eq!(label(&h), "Change times · load");
+    let after = item(&h);
+    let steps = |item: &RecordingItem| Steps::of(&item.recording().unwrap().times).unwrap();
+    assert!(steps(&before).jitter > 2e-3 && steps(&after).jitter < 1e-9);
+    assert!((steps(&after).median - 0.01).abs() < 1e-6);
+    assert_eq!(after.as_stamped(), before.content.as_ref().ok());
+    // Each sample is 1 ms late on average, and so are moments between them, by their neighbours.
+    let clap = after.recording().unwrap().events[0].time;
+    assert!((clap - 1.0).abs() < 3e-3 && clap != 1.0, "{clap}");
+    assert!((after.stamps[0].time - 2.0).abs() < 3e-3);
+    h.editor.undo();
+    h.settle();
+    assert_eq!(item(&h), before);
+    h.editor.redo();
+    h.settle();
+    let again = reopened(&mut h, folder.path());
+    assert_eq!(item(&again), after);
+    assert_eq!(item(&again).recording(), after.recording());
+    // As recorded, to the bit.
+    h.editor.set_recording_timing(FIRST, Timing::AsStamped);
+    h.settle();
+    assert_eq!(item(&h).recording(), before.recording());
+
+    // A file that has no regular rate any more is not read, and a rate is refused with its place.
+    h.editor.undo();
+    h.settle();
+    write(7e-3);
+    h.editor.reload_recording(FIRST);
+    h.settle();
+    assert!(
+        h.last_notice().contains("the sample at 1.517 s is"),
+        "{}",
+        h.last_notice()
+    );
+    assert_eq!(item(&h), after);
+    h.editor
+        .set_recording_timing(FIRST, Timing::FramesPerSecond);
+    h.settle();
+    let notice = h.last_notice();
+    assert!(notice.contains("only a BVH file with"), "{notice}");
+    assert_eq!(item(&h), after);
+}
+
+#[test]
+fn kept_motion_is_saved_as_it_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut h = character();
+    let mut live = kept();
+    let mut recording = Recording::clone(live.recording().unwrap());
+    for (i, time) in recording.times.iter_mut().enumerate() {
+        *time += if i % 5 == 0 { 4e-3 } else { 0.0 };
+    }
+    live.content = Ok(Arc::new(recording));
+    let add = Edit::Recording {
+        id: FIRST,
+        recording: Some(Arc::new(live)),
+    };
+    h.editor.apply(add, "Record motion").unwrap();
+    h.settle();
+    let before = item(&h);
+    h.editor.adjust_motion(FIRST);
+    h.settle();
+    h.editor.end_motion();
+    let clip = item(&h).motion.as_ref().unwrap().clip.unwrap();
+    let jittered = h.editor.document().clips()[&clip].clone();
+    // The clip is made again in the same step.
+    h.editor.set_recording_timing(FIRST, Timing::Regular);
+    h.settle();
+    assert_eq!(label(&h), "Change times · Take 1");
+    let regular = item(&h);
+    assert_eq!(regular.timing, Timing::Regular);
+    let clips = h.editor.document().clips();
+    assert!(!Arc::ptr_eq(&clips[&clip], &jittered));
+    assert_ne!(clips[&clip].fingerprint(), jittered.fingerprint());
+    let again = reopened(&mut h, folder.path());
+    let found = item(&again);
+    assert_eq!(
+        found.recording().unwrap().times,
+        regular.recording().unwrap().times
+    );
+    assert_eq!(
+        found.as_stamped().unwrap().times,
+        before.recording().unwrap().times
+    );
+    h.editor.undo();
+    h.settle();
+    assert_eq!(item(&h).recording(), before.recording());
+    assert!(Arc::ptr_eq(&h.editor.document().clips()[&clip], &jittered));
+}
+
+/// The walk, with its frame rate as the frame time.
+fn mistaken(folder: &Path) -> std::path::PathBuf {
+    let text = std::fs::read_to_string(WALKER).unwrap();
+    let at = text.find("Frame Time:").unwrap();
+    let end = at + text[at..].find('\n').unwrap();
+    let path = folder.join("walker.bvh");
+    std::fs::write(
+        &path,
+        format!("{}Frame Time: 30{}", &text[..at], &text[end..]),
+    )
+    .unwrap();
+    path
+}
+
+#[test]
+fn a_frame_rate_as_frame_time_is_fixed_for_the_recording_and_its_clip() {
+    let folder = tempfile::tempdir().unwrap();
+    let walker = mistaken(folder.path());
+    let mut h = character();
+    h.editor.add_motion(&walker);
+    h.settle();
+    let secs = |h: &EditorHarness| {
+        let item = item(h);
+        let clip = item.motion.as_ref().unwrap().clip.unwrap();
+        let times = &item.recording().unwrap().times;
+        let clip = &h.editor.document().clips()[&clip];
+        [
+            times[1],
+            f64::from(clip.end_secs()) / (times.len() - 1) as f64,
+        ]
+    };
+    let near = |found: [f64; 2], known: f64| {
+        let is_near = found.iter().all(|found| (found / known - 1.0).abs() < 1e-3);
+        assert!(is_near, "{found:?}, not {known}");
+    };
+    near(secs(&h), 30.0);
+    // While it is adjusted, in the same step.
+    assert_eq!(
+        h.editor.adding_motion().unwrap().odd_frame_time(),
+        Some((30.0, false))
+    );
+    h.editor.read_frame_rate(true);
+    h.settle();
+    near(secs(&h), 1.0 / 30.0);
+    let adding = h.editor.adding_motion().unwrap();
+    assert_eq!(adding.odd_frame_time(), Some((30.0, true)));
+    assert!(
+        adding
+            .notes()
+            .any(|note| note.ends_with("The frame time, 30, is read as frames per second."))
+    );
+    assert_eq!(label(&h), "Add motion · walker");
+    h.editor.end_motion();
+    let again = reopened(&mut h, folder.path());
+    assert_eq!(item(&again), item(&h));
+    near(secs(&again), 1.0 / 30.0);
+    // Later, in the list: the clip is made again, as one step.
+    h.editor.set_recording_timing(FIRST, Timing::AsStamped);
+    h.settle();
+    assert_eq!(label(&h), "Change times · walker");
+    near(secs(&h), 30.0);
+    h.editor.undo();
+    h.settle();
+    near(secs(&h), 1.0 / 30.0);
+    // Adjusted again.
+    h.editor.adjust_motion(FIRST);
+    h.settle();
+    h.editor.read_frame_rate(false);
+    h.settle();
+    near(secs(&h), 30.0);
+    assert_eq!(item(&h).name, "walker");
+    h.editor.end_motion();
 }

@@ -263,3 +263,41 @@ fn the_channels_of_all_recordings_are_listed_and_folded() {
     );
     assert!(!Command::AlignByStamps.is_enabled(editor));
 }
+
+#[test]
+fn a_frame_rate_as_frame_time_has_a_fix_and_samples_a_regular_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = std::fs::read_to_string("tests/data/walker.bvh").expect("the walk");
+    let at = text.find("Frame Time:").expect("a frame time");
+    let end = at + text[at..].find('\n').expect("a line");
+    let path = folder.path().join("walker.bvh");
+    let text = format!("{}Frame Time: 30{}", &text[..at], &text[end..]);
+    std::fs::write(&path, text).expect("a file");
+    let mut window = Window::sized("mannequin.glb", [1600.0, 1100.0], 1.0);
+    window.drop_file(&path);
+    assert!(window.says("The frame time is 30 s, more than a second: frames per second meant?"));
+    press(&mut window, "Fix");
+    let id = *window.document().recordings().keys().next().expect("one");
+    let step = |window: &Window| {
+        let item = &window.document().recordings()[&id];
+        item.recording().expect("samples").times[1]
+    };
+    assert!((step(&window) - 1.0 / 30.0).abs() < 1e-9);
+    window.click(Role::Button, "Apply");
+    assert_eq!(undo_label(&window), "Add motion · walker");
+    window.click(Role::Tab, "Animate");
+    window.click(Role::Tab, "Motion");
+    window.settle();
+    assert!(window.says("Median step 33.33 ms, 95 % of the steps within 0 ms of it, no gaps."));
+    window.picture("recording-times");
+    press(&mut window, "Use seconds");
+    assert_eq!(undo_label(&window), "Change times · walker");
+    assert!((step(&window) - 30.0).abs() < 1e-9);
+    window.pick("Sample times", "Regular Rate");
+    window.settle();
+    let timing = window.document().recordings()[&id].timing;
+    assert_eq!(timing, sinew::motion::Timing::Regular);
+    window.find_and_run(Command::Undo);
+    window.find_and_run(Command::Undo);
+    assert!((step(&window) - 1.0 / 30.0).abs() < 1e-9);
+}

@@ -3,7 +3,9 @@
 use crate::cluster::check::within;
 use crate::motion::align::ClockMap;
 use crate::motion::retarget::BodyMotion;
-use crate::motion::{Event, Recording, Sampling};
+use crate::motion::timing::{TimingError, moved_time, regular_times};
+use crate::motion::vmc::take_of_body;
+use crate::motion::{Event, MotionSource, Recording, Sampling, Timing};
 use crate::skeleton::Moment;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -31,6 +33,10 @@ pub struct RecordingItem {
     pub fingerprint: u64,
     /// What it holds, or the sentence that says why it cannot be read. Layers that read it then do not act.
     pub content: Result<Arc<Recording>, String>,
+    /// What the times in `content` are. [`Self::timed`] changes it.
+    pub timing: Timing,
+    /// What the file holds, where `content` has other times.
+    pub stamped: Option<Arc<Recording>>,
     /// The time of the timeline at each time of its device. Lanes, tables, layers and drivers all follow it.
     pub clock: ClockMap,
     /// Moments that the artist marked, in the device's time, ascending.
@@ -78,6 +84,7 @@ impl PartialEq for RecordingItem {
             && self.fingerprint == other.fingerprint
             && self.name == other.name
             && self.path == other.path
+            && self.timing == other.timing
             && self.clock == other.clock
             && self.stamps == other.stamps
             && self.motion == other.motion
@@ -97,11 +104,77 @@ impl RecordingItem {
             path: path.into(),
             fingerprint,
             content,
+            timing: Timing::AsStamped,
+            stamped: None,
             clock: ClockMap::SAME,
             stamps: Vec::new(),
             motion: None,
             unread: None,
         }
+    }
+
+    /// What its file holds, as it is stamped; `None` where it cannot be read.
+    pub fn as_stamped(&self) -> Option<&Arc<Recording>> {
+        self.stamped.as_ref().or(self.content.as_ref().ok())
+    }
+
+    /// The same recording with other times of its samples. Its events and stamps keep their places among them, and its skeleton moves at
+    /// the same times. One that cannot be read remembers the setting.
+    pub fn timed(&self, timing: Timing) -> Result<Self, TimingError> {
+        let mut next = self.clone();
+        if timing == self.timing {
+            return Ok(next);
+        }
+        next.timing = timing;
+        let (Some(stamped), Ok(now)) = (self.as_stamped(), &self.content) else {
+            return Ok(next);
+        };
+        let source = self
+            .motion
+            .as_ref()
+            .and_then(|motion| motion.source.clone());
+        let is_frame_rate = timing == Timing::FramesPerSecond;
+        let other = source
+            .as_ref()
+            .and_then(|source| source.with_frame_rate(is_frame_rate));
+        let content = match timing {
+            Timing::AsStamped => stamped.clone(),
+            Timing::Regular => Arc::new(stamped.at_times(regular_times(&stamped.times)?)),
+            Timing::FramesPerSecond => {
+                let source = other.as_ref().ok_or(TimingError::NoFrameRate)?;
+                let made = stamped.at_times(source.times());
+                Arc::new(Recording {
+                    notes: source.notes.clone(),
+                    ..made
+                })
+            }
+        };
+        for stamp in &mut next.stamps {
+            let ends = [-0.5, 0.5].map(|side| stamp.time + side * stamp.width);
+            let ends = ends.map(|end| moved_time(end, &now.times, &content.times));
+            stamp.width = ends[1] - ends[0];
+            stamp.time = moved_time(stamp.time, &now.times, &content.times);
+        }
+        next.motion = self.motion.as_ref().map(|motion| {
+            let source = match (other, source) {
+                (Some(other), _) => Some(Arc::new(other)),
+                // The skeleton of a file moves as the file says; that of channels as they do.
+                (None, Some(source)) if source.times() != stamped.times => {
+                    let take = take_of_body(&content);
+                    let made =
+                        take.map(|take| MotionSource::of_take(&*self.name, take, Vec::new()));
+                    made.map(Arc::new).or(Some(source))
+                }
+                (None, source) => source,
+            };
+            Arc::new(BodyMotion {
+                source,
+                ..BodyMotion::clone(motion)
+            })
+        });
+        next.stamped = (timing != Timing::AsStamped).then(|| stamped.clone());
+        next.content = Ok(content);
+        Ok(next)
     }
 
     /// Whether the project keeps its content, as there is no file.
@@ -156,15 +229,16 @@ impl RecordingItem {
 
     /// The memory of its content where nothing else keeps it, bytes.
     pub fn heap_bytes(&self) -> usize {
-        let own = self.content.as_ref().ok();
+        let own = self.content.as_ref().ok().into_iter().chain(&self.stamped);
         let own = own.filter(|content| Arc::strong_count(content) == 1);
-        let content = own.map_or(0, |recording| {
+        let content = own.map(|recording| {
             8 * recording.times.len()
                 * (1 + 3 * recording.markers.len()
                     + 4 * recording.rotations.len()
                     + recording.scalars.len()
                     + recording.labels.len())
         });
+        let content: usize = content.sum();
         let stamps = self.stamps.len() * size_of::<Event>();
         content + stamps + self.name.len() + self.path.as_os_str().len()
     }

@@ -8,7 +8,9 @@ use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
 use crate::motion::align::{ClockFit, ClockMap, Peak, find_peaks};
 use crate::motion::correlate::{CorrelateError, Samples, Suggestion, motion_of, suggest_offset};
-use crate::motion::stamp_pairs::{fit_pairs, moment_uncertainty, moments, stamp_pairs};
+use crate::motion::stamp_pairs::{
+    fit_pairs, moment_uncertainty, moments, pairs_uncertainty, stamp_pairs,
+};
 use crate::motion::{Event, Recording};
 use crate::task::Task;
 use std::collections::BTreeMap;
@@ -314,6 +316,7 @@ impl Editor {
         let claps = (1..).zip(peaks).map(|(i, peak)| Event {
             name: format!("{CLAP}{i}"),
             time: peak.time,
+            width: peak.width,
         });
         next.stamps.extend(claps);
         next.stamps.sort_by(|a, b| a.time.total_cmp(&b.time));
@@ -472,10 +475,18 @@ fn fitted(
     let others = moments(theirs, &reference.stamps);
     let pairs = stamp_pairs(&own, &others, reference.clock);
     let times: Vec<f64> = others.iter().map(|moment| moment.time).collect();
-    // Stamps are no better than the samples, even between them.
+    // Stamps are no better than the samples, even between them, or than their peaks.
     let by_hand = !reference.stamps.is_empty();
-    let uncertainty = moment_uncertainty(of, &[], true)
-        + moment_uncertainty(theirs, &times, by_hand) * reference.clock.a;
+    let steps = [
+        moment_uncertainty(of, &[], true),
+        moment_uncertainty(theirs, &times, by_hand),
+    ];
+    let uncertainty = pairs_uncertainty(
+        &pairs,
+        [(&own, of), (&others, theirs)],
+        steps,
+        reference.clock,
+    );
     let fit = fit_pairs(&pairs, item.clock, uncertainty).map_err(|why| why.to_string())?;
     Ok((fit, pairs.into_iter().map(|pair| pair.name).collect()))
 }

@@ -9,6 +9,8 @@ use crate::editor::jobs::EditorJob;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{counted, trimmed};
 use crate::io::motion_item::read_item;
+use crate::motion::Timing;
+use crate::motion::timing::regular_times;
 use crate::task::Cancelled;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -108,6 +110,45 @@ impl Editor {
         }
     }
 
+    /// Reads the times of the samples of a recording as stamped, or at a regular rate, in the background. Where a clip was retargeted
+    /// from it, that is retargeted again. One undo step; a rate that is not regular is refused.
+    pub fn set_recording_timing(&mut self, recording: RecordingId, timing: Timing) {
+        self.finish_tool();
+        let Some(item) = self.document.recordings().get(&recording).cloned() else {
+            return;
+        };
+        if item.timing == timing {
+            return;
+        }
+        let regular = item.as_stamped().filter(|_| timing == Timing::Regular);
+        if let Some(Err(why)) = regular.map(|of| regular_times(&of.times)) {
+            self.notify_error(format!("{} stays as it is: {why}.", item.name));
+            return;
+        }
+        let clip = item.motion.as_ref().and_then(|motion| motion.clip);
+        if clip.is_some_and(|clip| self.document.clips().contains_key(&clip)) {
+            self.retarget_with_timing(recording, timing);
+            return;
+        }
+        let label = format!("Changing the times of {}", item.name);
+        let job = self
+            .lane
+            .submit(EditorJob::ReadRecording, &label, move |_| {
+                Ok(item.timed(timing).unwrap_or_else(|why| {
+                    let content = Err(format!("{} stays as it is: {why}", item.name));
+                    RecordingItem {
+                        content,
+                        ..RecordingItem::clone(&item)
+                    }
+                }))
+            });
+        self.recording_files.reading.push_back(Reading {
+            of: Some(recording),
+            verb: "Change times",
+            job,
+        });
+    }
+
     /// Asks for another file of a recording.
     pub fn ask_for_recording_file(&mut self, recording: RecordingId) {
         self.recording_files.relink = Some(recording);
@@ -145,6 +186,15 @@ impl Editor {
                 let mut item = read_item(name, &theirs, motion, hash, task)?;
                 match known {
                     Some(known) => {
+                        // A file that has no regular rate is as good as one that cannot be read.
+                        item = match item.timed(known.timing) {
+                            Ok(item) => item,
+                            Err(why) => {
+                                let why = format!("{} is not read again: {why}", item.name);
+                                item.content = Err(why);
+                                item
+                            }
+                        };
                         item.clock = known.clock;
                         item.stamps.clone_from(&known.stamps);
                     }

@@ -58,7 +58,7 @@ impl Editor {
         let name = named(item, name);
         let at = next.stamps.partition_point(|stamp| stamp.time < time);
         let label = format!("Add stamp at {common:.2} s · {}", item.name);
-        next.stamps.insert(at, Event { name, time });
+        next.stamps.insert(at, Event::new(name, time));
         self.change_stamps(id, next, &label)
     }
 
@@ -97,7 +97,9 @@ impl Editor {
         let verb = if stays { "Rename" } else { "Move" };
         let label = format!("{verb} stamp {} · {}", known.name, item.name);
         let at = next.stamps.partition_point(|stamp| stamp.time < time);
-        next.stamps.insert(at, Event { name, time });
+        // Where a stamp is put by hand there is no peak.
+        let width = if stays { known.width } else { 0.0 };
+        next.stamps.insert(at, Event { name, time, width });
         if next.stamps != item.stamps {
             self.change_stamps(recording, next, &label);
         }

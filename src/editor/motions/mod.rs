@@ -11,6 +11,7 @@ mod bones;
 mod contacts;
 mod mappings;
 mod result;
+mod timing;
 
 pub use bones::{BonePair, FoundHow, PairOf};
 pub use contacts::SHORTEST_CONTACT_SECS;
@@ -31,7 +32,7 @@ use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::MotionSettings;
 use crate::motion::roles::{RoleMap, Roles};
 use crate::motion::vmc::{length_fault, take_of_body};
-use crate::motion::{MotionSource, Recording};
+use crate::motion::{MotionSource, Recording, Timing};
 use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
 use glam::Vec3;
@@ -44,6 +45,10 @@ const CANCELLED: &str = "Cancelled. Nothing changed.";
 
 /// The message where an undo ended a binding.
 const NOT_BOUND: &str = "The channel was not bound, because you undid an earlier step meanwhile.";
+
+/// The message where an undo ended a change of times.
+const NOT_TIMED: &str =
+    "The times of the samples were not changed, because you undid an earlier step meanwhile.";
 
 /// The message where an undo ended a change of foot contacts.
 const NOT_CHANGED: &str =
@@ -80,6 +85,8 @@ pub struct AddingMotion {
     changes_contacts: bool,
     /// Whether channels are bound, and nothing else.
     binds: bool,
+    /// Whether samples get other times, and nothing else.
+    times: bool,
 }
 
 /// What a run found before the motion was retargeted to the character.
@@ -137,6 +144,8 @@ enum ThenDo {
     HoldFeet(Option<FeetSecs>),
     /// Its channels are bound to these.
     Bind(Vec<Binding>),
+    /// Its samples get these times.
+    Time(Timing),
 }
 
 impl Motions {
@@ -280,12 +289,19 @@ impl Editor {
         let character = Character::of(&self.document);
         let bindings = match &then {
             ThenDo::Bind(bindings) => bindings.clone(),
-            ThenDo::Adjust | ThenDo::HoldFeet(_) => item
+            ThenDo::Adjust | ThenDo::HoldFeet(_) | ThenDo::Time(_) => item
                 .motion
                 .as_ref()
                 .map_or_else(Vec::new, |motion| motion.settings.bindings.clone()),
         };
+        let timing = match &then {
+            ThenDo::Time(timing) => Some(*timing),
+            _ => None,
+        };
         self.read_motion(Some(recording), then, &label, move |_| {
+            let timed = timing.map(|timing| item.timed(timing));
+            let timed = timed.transpose().map_err(|why| why.to_string())?;
+            let item = timed.as_ref().unwrap_or(&item);
             let channels = item.content.as_ref().ok();
             let channels = channels.filter(|_| !is_skeleton(&item.path)).cloned();
             let known = item
@@ -317,8 +333,8 @@ impl Editor {
             })?;
             Ok(vec![ReadMotion {
                 source,
-                item: None,
                 channels,
+                item: timed,
             }])
         });
     }
@@ -370,6 +386,15 @@ impl Editor {
         if is_undone && matches!(then, ThenDo::Bind(_)) {
             return self.notify(NOT_BOUND);
         }
+        if let ThenDo::Time(timing) = &then
+            && revision != self.history.revision()
+        {
+            // What was read is not what is there now.
+            return match of {
+                Some(of) if !is_undone => self.set_recording_timing(of, *timing),
+                _ => self.notify(NOT_TIMED),
+            };
+        }
         let is_cancelled = job.task().is_cancelled();
         let Read {
             motions: sources,
@@ -407,7 +432,7 @@ impl Editor {
             by_hand: mapping,
             ..MotionSettings::default()
         });
-        let (mut changes_contacts, mut binds) = (false, false);
+        let (mut changes_contacts, mut binds, mut times) = (false, false, false);
         match then {
             ThenDo::Adjust => {}
             ThenDo::HoldFeet(feet) => {
@@ -419,8 +444,9 @@ impl Editor {
                 settings.bindings = bindings;
                 binds = true;
             }
+            ThenDo::Time(_) => times = true,
         }
-        let is_quiet = changes_contacts || binds;
+        let is_quiet = changes_contacts || binds || times;
         self.motions.adding = Some(AddingMotion {
             remembered: settings.by_hand.clone(),
             sources: Arc::new(sources),
@@ -440,6 +466,7 @@ impl Editor {
             shows_ghost: !is_quiet,
             changes_contacts,
             binds,
+            times,
         });
         if clip.is_some() && clip != self.playback().clip {
             self.show_clip(clip);

@@ -1,6 +1,8 @@
 //! A motion as a clip: one undo step, replaced while it is adjusted.
 
-use super::{AddingMotion, CANCELLED, Editor, Found, NOT_BOUND, NOT_CHANGED, SwappedSides, ThenDo};
+use super::{
+    AddingMotion, CANCELLED, Editor, Found, NOT_BOUND, NOT_CHANGED, NOT_TIMED, SwappedSides, ThenDo,
+};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::{ClipId, Edit};
 use crate::editor::clusters::free_recording_name;
@@ -79,7 +81,19 @@ impl Editor {
         let is_binding = adding.binds && adding.job.is_some();
         let bound = adding.recording.filter(|_| is_binding);
         let bindings = adding.settings.bindings.clone();
+        let timed = adding
+            .recording
+            .filter(|_| adding.times && adding.job.is_some());
+        let timing = adding.sources.iter().find_map(|read| read.item.as_ref());
+        let timed = timed.zip(timing.map(|item| item.timing));
         self.motions.end();
+        if let Some((recording, timing)) = timed {
+            if self.history.redo_label().is_some() {
+                self.notify(NOT_TIMED);
+            } else {
+                self.set_recording_timing(recording, timing);
+            }
+        }
         if let Some(recording) = bound {
             if self.history.redo_label().is_some() {
                 self.notify(NOT_BOUND);
@@ -173,6 +187,7 @@ impl Editor {
         added.baked.clip.name.clone_from(&name);
         let verb = match (is_again, adding.changes_contacts) {
             _ if adding.binds => "Bind channels",
+            _ if adding.times => "Change times",
             (true, true) => "Change foot contacts",
             (true, false) => "Adjust motion",
             (false, _) => "Add motion",
@@ -251,7 +266,10 @@ impl Editor {
             (Some(known), None) => RecordingItem::clone(known),
             (_, Some(item)) => {
                 let mut item = item.clone();
-                item.name = free_recording_name(&self.document, &item.name);
+                item.name = match known {
+                    Some(known) => known.name.clone(),
+                    None => free_recording_name(&self.document, &item.name),
+                };
                 item
             }
             (None, None) => return None,

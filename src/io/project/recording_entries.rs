@@ -2,6 +2,7 @@
 
 use super::types::{MotionPositions, MotionTravel, RoleSearch, is_default};
 use crate::cluster::channel::UnreadBlock;
+use crate::motion::Timing;
 use crate::motion::bindings::Binding;
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::{
@@ -30,9 +31,15 @@ pub(super) struct RecordingEntry {
     /// a and b of the time on the timeline, `a s + b`, at s on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) clock: Option<(f64, f64)>,
+    /// What the times of the samples are.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) timing: Timing,
     /// Names and times on the device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) stamps: Vec<(String, f64)>,
+    /// How wide the peaks are that the stamps were found as, seconds, in their order; empty for stamps by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) stamp_widths: Vec<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) motion: Option<MotionOfRecording>,
 }

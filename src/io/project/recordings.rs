@@ -33,7 +33,7 @@ pub(super) fn collect(
                 None => paths::text(&paths::real(&item.path)),
             },
             fingerprint: format!("{:016x}", item.fingerprint),
-            kept: match item.recording().filter(|_| item.is_kept()) {
+            kept: match item.as_stamped().filter(|_| item.is_kept()) {
                 // What this program could not read stays as it was.
                 None => item.unread.as_deref().map(KeptBlock::from),
                 Some(recording) => Some(keep(recording).map_err(|why| ProjectError::Damaged {
@@ -41,12 +41,18 @@ pub(super) fn collect(
                     why,
                 })?),
             },
+            timing: item.timing,
             clock: (item.clock != ClockMap::SAME).then_some((item.clock.a, item.clock.b)),
             stamps: item
                 .stamps
                 .iter()
                 .map(|s| (s.name.clone(), s.time))
                 .collect(),
+            stamp_widths: if item.stamps.iter().any(|stamp| stamp.width > 0.0) {
+                item.stamps.iter().map(|stamp| stamp.width).collect()
+            } else {
+                Vec::new()
+            },
             motion: item.motion.as_deref().map(Into::into),
         })
     };
@@ -143,15 +149,29 @@ pub(super) fn restore(
             }
             (None, None) => read_item(entry.title, &path, motion.as_ref(), known, task)?,
         };
+        match item.timed(entry.timing) {
+            Ok(timed) => item = timed,
+            Err(why) => {
+                let why = format!("The times of its samples are as recorded: {why}.");
+                findings.push(Finding::warning(&place, why).at(Place::Recording(id.0)));
+            }
+        }
         if let Some((a, b)) = entry.clock {
             match ClockMap::new(a, b) {
                 Ok(clock) => item.clock = clock,
                 Err(why) => findings.push(Finding::warning(&place, format!("Its clock: {why}."))),
             }
         }
-        let stamps = entry.stamps.into_iter();
-        let stamps = stamps.filter(|(_, time)| time.is_finite());
-        item.stamps = stamps.map(|(name, time)| Event { name, time }).collect();
+        let stamps = entry.stamps.into_iter().enumerate();
+        let stamps = stamps.filter(|(_, (_, time))| time.is_finite());
+        let widths = entry.stamp_widths;
+        let width_of = |i: usize| widths.get(i).copied().filter(|width| *width >= 0.0);
+        let stamps = stamps.map(|(i, (name, time))| Event {
+            name,
+            time,
+            width: width_of(i).unwrap_or(0.0),
+        });
+        item.stamps = stamps.collect();
         if item.content.is_ok() && item.fingerprint != known {
             let why =
                 "The file has changed since the project was saved; what it holds now is used.";

@@ -24,6 +24,7 @@ mod rows;
 
 pub use placement::{Placement, Positions};
 pub use poses::BvhPoses;
+pub use rows::{frame_rate_note, frame_time_note};
 
 use super::fault::Fault;
 use super::recording::Note;

@@ -149,6 +149,16 @@ fn value_of<'a>(lines: &mut Lines<'a>, key: &str) -> Result<(usize, &'a str), Fa
     }
 }
 
+/// The note about a frame time of more than a second.
+pub fn frame_time_note(secs: f64) -> String {
+    format!("The frame time is {secs} s, more than a second: frames per second meant?")
+}
+
+/// The note about such a frame time that is read as frames per second.
+pub fn frame_rate_note(secs: f64) -> String {
+    format!("The frame time, {secs}, is read as frames per second.")
+}
+
 /// Reads the frame time, seconds.
 fn frame_time(lines: &mut Lines<'_>, notes: &mut Vec<Note>) -> Result<f64, Fault> {
     let (line, text) = value_of(lines, "Frame Time:")?;
@@ -168,10 +178,7 @@ fn frame_time(lines: &mut Lines<'_>, notes: &mut Vec<Note>) -> Result<f64, Fault
         return Ok(DEFAULT_SECS);
     }
     if secs > 1.0 {
-        notes.push(Note::new(
-            line,
-            format!("The frame time is {secs} s, more than a second: frames per second meant?"),
-        ));
+        notes.push(Note::new(line, frame_time_note(secs)));
     }
     Ok(secs)
 }

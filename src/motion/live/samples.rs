@@ -106,7 +106,7 @@ impl LiveSamples {
     /// Adds a marked moment.
     pub fn push_event(&mut self, name: String, time: f64) {
         if self.events.len() < MAX_EVENTS {
-            self.events.push(Event { name, time });
+            self.events.push(Event::new(name, time));
         }
     }
 
@@ -371,10 +371,7 @@ impl LiveSamples {
             });
         }
         let events = self.events.iter().filter(|event| event.time >= since);
-        let events = events.map(|event| Event {
-            name: event.name.clone(),
-            time: event.time - first,
-        });
+        let events = events.map(|event| Event::new(event.name.clone(), event.time - first));
         recording.events = events.collect();
         recording.arrivals = self.arrivals_at(&times, first);
         recording.times = times;

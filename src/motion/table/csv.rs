@@ -192,10 +192,7 @@ impl Comments {
                 let parts = value.rsplit_once(" at ");
                 let event = parts.and_then(|(name, time)| {
                     let time: f64 = time.trim().trim_end_matches('s').trim().parse().ok()?;
-                    Some(Event {
-                        name: name.trim().to_owned(),
-                        time,
-                    })
+                    Some(Event::new(name.trim(), time))
                 });
                 match event.filter(|event| event.time.abs() <= MAX_TIME) {
                     Some(event) => self.events.push(event),

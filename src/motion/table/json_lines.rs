@@ -132,7 +132,7 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
             recording.device = read.device;
         }
         if let Some(name) = read.event {
-            recording.events.push(Event { name, time: read.t });
+            recording.events.push(Event::new(name, read.t));
         }
         for (name, q) in read.rotation {
             let q = DQuat::from_array(q.unwrap_or([0.0; 4]));

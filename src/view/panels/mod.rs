@@ -27,6 +27,7 @@ mod recording_binding;
 mod recording_channels;
 mod recording_contacts;
 mod recording_moments;
+mod recording_timing;
 mod recordings;
 mod rename;
 mod rig_report;

@@ -7,6 +7,7 @@ use super::recording_align::align_ui;
 use super::recording_channels::RecordingChannels;
 use super::recording_contacts::ContactRows;
 use super::recording_moments::RecordingMoments;
+use super::recording_timing::timing_ui;
 use crate::cluster::channel::{Recording, RecordingId, RecordingItem, Recordings};
 use crate::editor::Editor;
 use crate::editor::clusters::TABLE_RATES;
@@ -118,6 +119,7 @@ impl RecordingList {
             match &item.content {
                 Ok(_) => {
                     self.contacts.show_ui(ui, editor, id);
+                    timing_ui(ui, editor, (id, item));
                     self.moments.show_ui(ui, editor, (id, item));
                     align_ui(ui, editor, id, commands);
                 }

@@ -7,6 +7,7 @@ use crate::editor::Editor;
 use crate::editor::motions::AddingMotion;
 use crate::motion::bvh::Positions;
 use crate::motion::retarget::{MotionSettings, Reference, RootMotion, Scale, Travel};
+use crate::view::panels::recording_timing::frame_rate_ui;
 use crate::view::theme;
 use egui::{CollapsingHeader, DragValue, RichText, Role, Ui, WidgetInfo};
 
@@ -43,13 +44,16 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> 
     let adding = editor.adding_motion()?;
     let action = run_ui(ui, &state(adding));
     ui.separator();
-    report_ui(ui, adding);
+    let frame_rate = report_ui(ui, adding);
     if adding.has_swapped_sides() {
         let swap = ui.button("Swap sides");
         let about = "Exchange the left and the right bones of these limbs.";
         if swap.on_hover_text(about).clicked() {
             editor.swap_sides();
         }
+    }
+    if let Some(is_rate) = frame_rate {
+        editor.read_frame_rate(is_rate);
     }
     action
 }
@@ -230,7 +234,8 @@ fn reference_ui(ui: &mut Ui, reference: &mut Reference) {
     });
 }
 
-fn report_ui(ui: &mut Ui, adding: &AddingMotion) {
+/// Draws what the run found. Returns whether the frame time is to be read as frames per second, where that was chosen.
+fn report_ui(ui: &mut Ui, adding: &AddingMotion) -> Option<bool> {
     let palette = theme::palette(ui);
     if let Some(why) = adding.failure() {
         ui.label(RichText::new(why).color(palette.error));
@@ -248,6 +253,8 @@ fn report_ui(ui: &mut Ui, adding: &AddingMotion) {
     for note in adding.notes() {
         ui.label(RichText::new(note).color(palette.text_dim));
     }
+    let odd = adding.odd_frame_time();
+    odd.and_then(|(secs, is_rate)| frame_rate_ui(ui, secs, is_rate))
 }
 
 fn state(adding: &AddingMotion) -> RunState<'_> {
