@@ -47,9 +47,9 @@ pub struct MotionArgs {
         help_heading = RETARGET
     )]
     pub bvh: Option<PathBuf>,
-    /// Read the frame time of the BVH file as frames per second, where it is more than a second.
-    #[arg(long, requires = "bvh", help_heading = RETARGET)]
-    pub frame_rate: bool,
+    /// What the frame time of the BVH file is: seconds or, where it is more than 1, frames per second.
+    #[arg(long, value_enum, default_value = "seconds", requires = "bvh", help_heading = RETARGET)]
+    pub frame_time: FrameTimeArg,
     /// The same as --bvh with a clip of another model or project.
     #[arg(
         long,
@@ -294,6 +294,15 @@ pub enum TravelArg {
     InPlace,
     /// Only up and down.
     Vertical,
+}
+
+/// `--frame-time`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FrameTimeArg {
+    /// Seconds from frame to frame.
+    Seconds,
+    /// Frames per second.
+    Fps,
 }
 
 /// `--feet`

@@ -1,6 +1,8 @@
 //! `sinew motion --bvh`, `--from`, `--replay`, `--stream`: a motion on a character, as a clip.
 
-use super::motion_args::{FeetArg, HeadingArg, MapArg, MotionArgs, ReferenceArg, ScaleArg};
+use super::motion_args::{
+    FeetArg, FrameTimeArg, HeadingArg, MapArg, MotionArgs, ReferenceArg, ScaleArg,
+};
 use super::motion_streams::read_timed;
 use super::retarget_args::StretchArg;
 use super::{Failure, load, scene};
@@ -136,12 +138,12 @@ fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
     if let Some(path) = &args.bvh {
         outputs.protect(path, "the motion");
         let source = read_motion_source(path, &Task::new()).map_err(Failure::input)?;
-        if !args.frame_rate {
+        if args.frame_time == FrameTimeArg::Seconds {
             return Ok((source, None));
         }
         let timed = source.with_frame_rate(true).ok_or_else(|| {
             let why = TimingError::NoFrameRate;
-            Failure::Input(format!("--frame-rate: {}: {why}.", path.display()))
+            Failure::Input(format!("--frame-time fps: {}: {why}.", path.display()))
         })?;
         return Ok((timed, None));
     }

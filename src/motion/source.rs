@@ -113,17 +113,15 @@ impl MotionSource {
     pub fn with_frame_rate(&self, is_frame_rate: bool) -> Option<Self> {
         let secs = self.odd_frame_time()?;
         let texts = [frame_time_note(secs), frame_rate_note(secs)];
-        let [before, after] = match is_frame_rate {
-            true => texts,
-            false => {
-                let [seconds, rate] = texts;
-                [rate, seconds]
-            }
+        let [after, before] = if is_frame_rate {
+            [&texts[1], &texts[0]]
+        } else {
+            [&texts[0], &texts[1]]
         };
         let mut next = self.clone();
         next.is_frame_rate = is_frame_rate;
-        for note in next.notes.iter_mut().filter(|note| note.text == before) {
-            note.text.clone_from(&after);
+        for note in next.notes.iter_mut().filter(|note| note.text == *before) {
+            note.text.clone_from(after);
         }
         Some(next)
     }

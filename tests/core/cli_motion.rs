@@ -238,7 +238,7 @@ fn a_frame_time_is_read_as_frames_per_second() {
         let report: Value = serde_json::from_str(&std::fs::read_to_string(&from).unwrap()).unwrap();
         (said, report["feet"]["contacts"].clone())
     };
-    let (said, fixed) = secs("30", &["--frame-rate"]);
+    let (said, fixed) = secs("30", &["--frame-time", "fps"]);
     assert!(
         said.contains("The frame time, 30, is read as frames per second."),
         "{said}"
@@ -251,7 +251,8 @@ fn a_frame_time_is_read_as_frames_per_second() {
         text(&bvh),
         "--out",
         text(&to),
-        "--frame-rate",
+        "--frame-time",
+        "fps",
     ];
     let why = fails(&line, 1);
     assert!(

@@ -5,9 +5,9 @@ use super::correctives::fields::{named_ui, pick_ui};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
 use crate::finding::{counted, trimmed};
-use crate::motion::Timing;
 use crate::motion::bvh::{frame_rate_note, frame_time_note};
 use crate::motion::timing::Steps;
+use crate::motion::{MotionSource, Timing};
 use egui::{Label, Ui};
 
 /// Draws the choice of the times and the figures of the steps. A frame time that may be a number of frames per second has a
@@ -18,7 +18,7 @@ pub(super) fn timing_ui(
     (id, item): (RecordingId, &RecordingItem),
 ) {
     let source = item.motion.as_ref().and_then(|of| of.source.as_deref());
-    let odd = source.and_then(|source| source.odd_frame_time());
+    let odd = source.and_then(MotionSource::odd_frame_time);
     let choices: Vec<(Timing, &str, &str)> = Timing::ALL
         .into_iter()
         .filter(|timing| *timing != Timing::FramesPerSecond || odd.is_some())
