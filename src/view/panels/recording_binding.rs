@@ -117,7 +117,7 @@ impl Kind {
             ),
             Self::Translation => (
                 "Location",
-                "A bone is displaced as far as the channel is from its first position, along the axes of the world.",
+                "The bone moves as far as the channel moves from its first position, in world space.",
             ),
             Self::Morph => (
                 "Morph target",

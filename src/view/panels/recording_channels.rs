@@ -377,7 +377,7 @@ fn extremes_ui(ui: &mut Ui, component: &str, unit: &str, found: &Statistics) -> 
             }
         }
         if let Some(mean) = found.mean {
-            let about = format!("The mean of {:.2} s with a value.", found.valid);
+            let about = format!("The mean over {:.2} s of valid samples.", found.valid);
             let text = format!("Mean {}", with_unit(&number(mean), unit));
             ui.label(text).on_hover_text(about);
         }
@@ -457,7 +457,7 @@ fn about(channel: &ChannelSummary) -> String {
             "A driver can use its angle or its twist about an axis. The list shows its angle."
         }
         "scalar" => "A data layer or a driver can use it.",
-        _ => "Text cannot drive.",
+        _ => "A text channel drives nothing.",
     };
     let part = 100.0 * channel.coverage;
     let kind = channel.kind;

@@ -75,7 +75,7 @@ impl RecordingList {
             if icon_ui(ui, icons::ICON_TABLE_VIEW, command.label(), &about, true) {
                 commands.push(command);
             }
-            let about = "Retarget the body of the active recording to the character as a clip, or open the settings of that clip. Rotations and values that are no body's move the bones and morph targets of the same names.";
+            let about = "Retarget the body of the active recording to the character as a clip, or open the settings of that clip. Other rotations and values move the bones and morph targets of the same name.";
             let moves = recordings.get(&active).is_some_and(|item| item.moves_body());
             if icon_ui(ui, icons::ICON_DIRECTIONS_WALK, "Adjust motion", about, moves) {
                 editor.adjust_motion(active);
@@ -151,7 +151,7 @@ fn table_options_ui(ui: &mut Ui, editor: &mut Editor, n_recordings: usize) {
             label: Some("Rate of the table".into()),
             ..WidgetInfo::drag_value(true, rate)
         });
-        field.on_hover_text("The rows a second of an exported table.");
+        field.on_hover_text("Rows per second in the exported table.");
         if n_recordings > 1 {
             let about = "Export only the active recording. When off, the table has all recordings, over the time in which all of them have samples.";
             let check = ui.checkbox(&mut options.only_active, "Active recording only");

@@ -77,7 +77,7 @@ impl LiveChannels {
             self.chosen = (!is_chosen).then(|| channel.clone());
         }
         let about = if *kind == "text" {
-            "Text moves nothing. It is recorded."
+            "A text channel moves nothing. It is recorded."
         } else {
             "Click to choose what this channel moves."
         };
