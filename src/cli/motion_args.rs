@@ -1,7 +1,7 @@
 //! The arguments of `sinew motion`.
 
 use super::retarget_args::{RootArg, StretchArg, parse_twist};
-use super::stream_args::Streams;
+use super::stream_args::{STREAMS, Streams, parse_two};
 use crate::io::live::{JSON_PORT, VMC_PORT};
 use crate::motion::bindings::Binding;
 use crate::motion::bvh::Positions;
@@ -186,7 +186,6 @@ pub struct MotionArgs {
     pub above: Option<f64>,
 }
 
-pub(super) const STREAMS: &str = "Streams";
 const LIVE: &str = "Live motion";
 const RETARGET: &str = "Retargeting";
 
@@ -417,13 +416,6 @@ fn parse_rate(text: &str) -> Result<f64, String> {
         Ok(rate) if (1.0..=1000.0).contains(&rate) => Ok(rate),
         _ => Err("give rows per second, 1 - 1000".into()),
     }
-}
-
-/// Two finite numbers with a comma between.
-pub(super) fn parse_two(text: &str) -> Option<[f64; 2]> {
-    let (a, b) = text.split_once(',')?;
-    let both = [a.trim().parse().ok()?, b.trim().parse().ok()?];
-    both.iter().all(|v: &f64| v.is_finite()).then_some(both)
 }
 
 fn parse_range(text: &str) -> Result<[f64; 2], String> {

@@ -1,11 +1,12 @@
 //! `--stream` of `sinew motion`. Clocks, events and times belong to the stream before them, so their order matters.
 
-use super::motion_args::{STREAMS, parse_two};
 use crate::motion::Timing;
 use crate::motion::align::ClockEvent;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
+
+pub(super) const STREAMS: &str = "Streams";
 
 /// The recordings of a line, in its order.
 #[derive(Clone, Debug, Default)]
@@ -131,6 +132,13 @@ impl FromArgMatches for Streams {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// Two finite numbers with a comma between.
+pub(super) fn parse_two(text: &str) -> Option<[f64; 2]> {
+    let (a, b) = text.split_once(',')?;
+    let both = [a.trim().parse().ok()?, b.trim().parse().ok()?];
+    both.iter().all(|v: &f64| v.is_finite()).then_some(both)
 }
 
 fn parse_clock(text: &str) -> Result<(f64, Option<f64>), String> {

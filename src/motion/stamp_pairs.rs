@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 /// Moments of one name that are closer are one, seconds.
 const SAME_MOMENT: f64 = 1e-3;
-/// A peak of a single sample is up to this wide at half of its height, steps; a wider one is resolved.
-const RESOLVED_STEPS: f64 = 2.0;
+/// The place of a peak that is up to this wide at half of its height, steps, is known better than to half a step: a parabola through three
+/// samples finds it. That of a wider one is known to its width.
+const WIDE_STEPS: f64 = 4.0;
 /// Moments at the times of samples are those samples, within this, seconds.
 const AT_SAMPLE: f64 = 1e-9;
 
@@ -46,7 +47,7 @@ pub fn moment_uncertainty(of: &Recording, moments: &[f64], always: bool) -> f64 
 }
 
 /// How well pairs are known that set a drift, common seconds: as the worse one of the first and the last. A moment is known to half
-/// the median step of its recording, given as `halves`; one that was found as a peak that its samples resolve, to the width of the
+/// the median step of its recording, given as `halves`; one that was found as a wide peak, to the width of the
 /// peak. The moments and recordings are those of the one that is moved and of the reference, which has this clock.
 pub fn pairs_uncertainty(
     pairs: &[ClockEvent],
@@ -54,7 +55,7 @@ pub fn pairs_uncertainty(
     halves: [f64; 2],
     clock: ClockMap,
 ) -> f64 {
-    let limits = [of, theirs].map(|of| RESOLVED_STEPS * median_step(of));
+    let limits = [of, theirs].map(|of| WIDE_STEPS * median_step(of));
     let known = |moment: Option<&Event>, which: usize| {
         let width = moment.map_or(0.0, |moment| moment.width);
         if width > limits[which] {
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resolved_peak_is_known_to_its_width() {
+    fn a_wide_peak_is_known_to_its_width() {
         let of = |step: f64| Recording {
             times: (0..100).map(|i| f64::from(i) * step).collect(),
             ..Recording::default()
@@ -169,15 +170,15 @@ mod tests {
         };
         let near = |found: f64, known: f64| assert!((found - known).abs() < 1e-12, "{found}");
         near(found(&own, &others), 0.005 + 0.01 * clock.a);
-        // Not wider than samples make a peak; between the ends.
-        own[0].width = 0.02;
+        // Narrow, and between the ends.
+        own[0].width = 0.03;
         others[1].width = 0.5;
         near(found(&own, &others), 0.005 + 0.01 * clock.a);
         own[2].width = 0.06;
         others[0].width = 0.05;
         near(found(&own, &others), 0.06 + 0.01 * clock.a);
-        others[2].width = 0.08;
-        near(found(&own, &others), 0.06 + 0.08 * clock.a);
+        others[2].width = 0.09;
+        near(found(&own, &others), 0.06 + 0.09 * clock.a);
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 const WINDOW: f64 = 2.0;
 /// The offset rises by at most this per second, seconds, so that the picture never freezes.
 const RISE: f64 = 1e-3;
+/// Where no packet has been in time for this long, the offset begins anew, seconds.
+const ALL_LATE: f64 = 1.0;
 /// The most delays in the window; the jitter is measured over them.
 const MAX_DELAYS: usize = 4096;
 /// The number of steps of the median.
@@ -61,6 +63,15 @@ impl Delays {
         offset
     }
 
+    /// Sets the offset to the delay of the newest packet, and forgets the others.
+    fn start_again(&mut self) {
+        if let Some(newest) = self.recent.pop_back() {
+            self.recent.clear();
+            self.recent.push_back(newest);
+            self.offset = Some(newest.1);
+        }
+    }
+
     /// The delay that a share of the packets of the last seconds does not exceed, seconds; 0 without one.
     fn quantile(&self, share: f64) -> f64 {
         let mut delays: Vec<f64> = self.recent.iter().map(|(_, delay)| *delay).collect();
@@ -113,13 +124,16 @@ impl Steps {
 /// The map from a sender's time to ours, and its jitter.
 ///
 /// The offset b of the sender's times follows the running minimum of arrival - time over 2 s: downwards at once, upwards by at
-/// most 1 ms a second, as a delay can only be too long.
+/// most 1 ms a second, as a delay can only be too long. Where all packets of a second are late, as those of a clock that runs
+/// slow, it follows upwards at once, too: nothing would be shown any more.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveClock {
     delays: Delays,
     /// By sender.
     steps: BTreeMap<usize, Steps>,
     newest: Option<f64>,
+    /// When the last packet arrived that was in time.
+    in_time: f64,
     lost: usize,
     late: usize,
 }
@@ -147,6 +161,12 @@ impl LiveClock {
         let offset = self.delays.add(arrival, time);
         if time + offset < arrival - latency {
             self.late += 1;
+            if arrival - self.in_time > ALL_LATE {
+                self.delays.start_again();
+                self.in_time = arrival;
+            }
+        } else {
+            self.in_time = arrival;
         }
         let lost = self.steps.entry(sender).or_default().add(time);
         self.lost = self.lost.saturating_add(lost);
@@ -237,5 +257,20 @@ mod tests {
         );
         clock.receive(12.3, f64::NAN, 0.06);
         assert_eq!(clock.newest(), Some(2.5));
+    }
+
+    #[test]
+    fn a_clock_that_runs_slow_is_followed() {
+        // A sender that counts 1/60 s a frame, and draws 57 frames a second.
+        let mut clock = LiveClock::default();
+        let mut shown = 0.0;
+        for i in 0..57 * 60 {
+            let (arrival, time) = (f64::from(i) / 57.0, f64::from(i) / 60.0);
+            clock.receive(arrival, time, 0.06);
+            let ahead = clock.shown(arrival, 0.06).unwrap() - time;
+            assert!(ahead < 0.06, "frame {i}: {ahead}");
+            shown += f64::from(u8::from(ahead <= 0.0));
+        }
+        assert!(shown > 0.4 * 57.0 * 60.0, "{shown}");
     }
 }

@@ -155,7 +155,7 @@ fn state_ui(ui: &mut Ui, editor: &Editor, live: &LiveMotion) {
     } else if !live.moves() {
         error_ui(
             ui,
-            "No bone of the character has the name of a received rotation.",
+            "No bone or morph target has the name of a channel. Bind a channel to what it moves.",
         );
     }
     if editor.document().session().shows_rest {
