@@ -410,7 +410,7 @@ fn the_humanoid_map_is_shown_and_changed() {
     );
     assert!(window.says("Partly human: 14 of 15 required bones."));
     assert!(window.says("Missing: left hand."));
-    assert!(window.says("Left hand. Not found, and a human needs it"));
+    assert!(window.says("Left hand. Not found, but a human body needs it"));
     window.picture("humanoid-map-by-hand");
     press_in_sight(&mut window, Role::Button, "Find all again");
     assert!(window.says("Human: 15 of 15 required bones."));
