@@ -269,8 +269,7 @@ mod tests {
     fn read(text: &str) -> Result<Constraint, String> {
         let skeleton = skeleton();
         let find = |name: &str| {
-            let mut joints = skeleton.live_joints();
-            let found = joints.find(|j| skeleton.joint(*j).name == name);
+            let found = skeleton.joint_named(name);
             found.ok_or_else(|| format!("there is no bone “{name}”"))
         };
         let made = parse(text, &skeleton, JointId(2), find)?;

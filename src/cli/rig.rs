@@ -98,7 +98,7 @@ fn perform(
         .apply(&mut Edit::Rig(Box::new(done.edit.clone())))
         .map_err(|error| refused(error.to_string()))?;
     if let Operation::Rename { joint, name } = operation {
-        for mut edit in document.renamed_in_recordings(*joint, name.trim()) {
+        for mut edit in document.follow_renamed_bone(*joint, name.trim()) {
             after
                 .apply(&mut edit)
                 .map_err(|error| refused(error.to_string()))?;

@@ -100,17 +100,20 @@ impl Editor {
         if !skeleton.is_live(joint) || skeleton.joint(joint).name == name {
             return;
         }
-        let mut others = skeleton.live_joints();
-        let is_taken = others.any(|other| skeleton.joint(other).name == name);
-        drop(others);
+        let is_taken = skeleton.joint_named(name).is_some();
         self.finish_tool();
-        let mut edits = self.document.renamed_in_recordings(joint, name);
+        let mut edits = self.document.follow_renamed_bone(joint, name);
         edits.push(Edit::JointName {
             joint,
             name: name.to_owned(),
         });
+        let before = self.document.skeleton().joint(joint).name.clone();
+        let follows = self.document.can_follow_renamed_bone(joint, name);
         if !self.keep_edits(edits, "Rename bone") {
             return;
+        }
+        if follows {
+            self.rename_bone_in_pending_bindings(&before, name);
         }
         if name.is_empty() {
             self.notify(format!(

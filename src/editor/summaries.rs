@@ -158,8 +158,7 @@ impl Editor {
     /// The rotation limits of the first joint of a name, with its rest transform.
     fn limits_of_joint(&self, name: &str) -> Option<(JointLimits, Transform)> {
         let skeleton = self.document.skeleton();
-        let mut joints = skeleton.live_joints().map(|joint| skeleton.joint(joint));
-        let joint = joints.find(|joint| joint.name == name)?;
+        let joint = skeleton.joint(skeleton.joint_named(name)?);
         Some((joint.rule.limits?, joint.rest))
     }
 

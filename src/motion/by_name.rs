@@ -93,10 +93,7 @@ impl Named {
         target: &NamedTarget<'_>,
         is_free: impl Fn(&str, JointId) -> bool,
     ) -> Self {
-        let joint_of = |name: &str| {
-            let mut joints = target.skeleton.live_joints();
-            joints.find(|joint| target.skeleton.joint(*joint).name == name)
-        };
+        let joint_of = |name: &str| target.skeleton.joint_named(name);
         let rotations = recording.rotations.iter().enumerate();
         let joints = rotations.filter_map(|(i, track)| {
             let joint = joint_of(&track.name)?;

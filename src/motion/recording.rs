@@ -172,6 +172,15 @@ impl Recording {
         scalars.chain(parts).collect()
     }
 
+    /// Whether something of this name can drive as a scalar: a scalar of the file or a part of a rotation.
+    pub fn drives(&self, name: &str) -> bool {
+        let is_part = || {
+            let (rotation, _) = RotationPart::split(name)?;
+            self.rotations.iter().find(|track| track.name == rotation)
+        };
+        self.scalars.iter().any(|track| track.name == name) || is_part().is_some()
+    }
+
     /// The unit in which a scalar is shown, and the number by which its values are divided for that: degrees for angles,
     /// else what the file has.
     pub fn shown_unit(&self, name: &str) -> (&str, f64) {

@@ -203,10 +203,7 @@ impl Character {
         }
         let target = self.named_target();
         let is_unbound = |name: &str| bindings.iter().all(|binding| binding.channel != name);
-        let is_joint = |name: &str| {
-            let mut joints = target.skeleton.live_joints();
-            joints.any(|joint| target.skeleton.joint(joint).name == name)
-        };
+        let is_joint = |name: &str| target.skeleton.joint_named(name).is_some();
         let is_morph = |name: &str| {
             let mut morphs = target.morphs.iter();
             morphs.any(|of| of.driven_by(name).next().is_some())

@@ -269,6 +269,12 @@ impl Skeleton {
             .filter(|&j| !self.joint(j).removed)
     }
 
+    /// The first joint of a name, of those that were not removed: the one that files and channels mean by it.
+    pub fn joint_named(&self, name: &str) -> Option<JointId> {
+        let mut joints = self.live_joints();
+        joints.find(|&joint| self.joint(joint).name == name)
+    }
+
     /// Whether `joint` is in the arena and was not removed.
     pub fn is_live(&self, joint: JointId) -> bool {
         self.joints.get(joint.get()).is_some_and(|j| !j.removed)

@@ -989,3 +989,34 @@ fn faces_that_the_fit_flipped_are_on_the_fold_over_map() {
     assert_eq!(read.individual().unwrap().options, smooth);
     h.check();
 }
+
+#[test]
+fn a_renamed_bone_is_renamed_in_the_table() {
+    let mut h = character();
+    let rows = rows(h.editor.document());
+    let mut length = rows[1].clone();
+    length.side = None;
+    (length.bone, length.to) = ("upper_arm.L".into(), "forearm.L".into());
+    length.value = 0.6 / length.unit.metres();
+    h.editor.measure(
+        vec![rows[0].clone(), length],
+        FitOptions::default(),
+        "Measure",
+    );
+    h.settle();
+    assert_eq!(h.editor.individual_failure(), None);
+    let chain = |h: &EditorHarness| {
+        let row = &h.editor.measurements().unwrap().rows[1];
+        [row.bone.clone(), row.to.clone()]
+    };
+    let forearm = h.editor.document().skeleton().joint_named("forearm.L");
+    h.editor.rename_joint(forearm.unwrap(), "lower_arm.L");
+    h.settle();
+    assert_eq!(chain(&h), ["upper_arm.L", "lower_arm.L"]);
+    assert_eq!(h.editor.individual_failure(), None, "it is fitted again");
+    assert_eq!(h.editor.history().undo_label(), Some("Rename bone"));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(chain(&h), ["upper_arm.L", "forearm.L"]);
+    assert_eq!(h.editor.individual_failure(), None);
+}

@@ -436,7 +436,7 @@ fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
     for (wrong, why) in [
         (
             "knee=hinge:toe,x",
-            "There is no bone \"toe\" to bind a channel to",
+            "There is no bone \"toe\" to bind the channel ",
         ),
         ("knee=hinge:wrist", "leave no single axis: choose X, Y or Z"),
         ("hip=morph:bulge", "\"hip\" is no number"),
@@ -510,6 +510,11 @@ fn live_channels_move_what_they_are_bound_to_and_their_recording_has_the_binding
     h.editor.undo();
     h.settle();
     assert_eq!(bound_to(&h).as_deref(), Some("wrist"));
+    // A name that means another bone is not taken along.
+    h.editor.rename_joint(wrist, "head");
+    h.settle();
+    assert_eq!(bound_to(&h).as_deref(), Some("wrist"));
+    h.editor.undo();
     h.settle();
     for i in 1..=25 {
         send(i);

@@ -178,10 +178,7 @@ fn add_to_skins(
 
 /// A name that continues `name`: its stem with the next free number, and its side suffix.
 fn next_name(skeleton: &Skeleton, name: &str) -> String {
-    let is_taken = |wanted: &str| {
-        let mut joints = skeleton.live_joints();
-        joints.any(|j| skeleton.joint(j).name == wanted)
-    };
+    let is_taken = |wanted: &str| skeleton.joint_named(wanted).is_some();
     let (stem, side) = stem_and_side(name);
     let digits = stem.chars().rev().take_while(char::is_ascii_digit).count();
     let (bare, number) = stem.split_at(stem.len() - digits);
@@ -212,8 +209,7 @@ fn stem_and_side(name: &str) -> (&str, &str) {
 fn helper_name(skeleton: &Skeleton, name: &str, word: &str) -> String {
     let (stem, side) = stem_and_side(name);
     let wanted = format!("{stem}_{word}{side}");
-    let mut joints = skeleton.live_joints();
-    if joints.any(|j| skeleton.joint(j).name == wanted) {
+    if skeleton.joint_named(&wanted).is_some() {
         next_name(skeleton, &wanted)
     } else {
         wanted

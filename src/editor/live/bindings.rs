@@ -5,6 +5,7 @@
 use super::LiveMotion;
 use crate::editor::Editor;
 use crate::motion::bindings::{Binding, BoundTo};
+use crate::motion::live::LiveBindings;
 use crate::rig::Character;
 use crate::sentence::sentence;
 
@@ -14,11 +15,6 @@ impl Editor {
         let mut bindings = self.live.bindings.iter();
         let found = bindings.find(|binding| binding.channel == channel);
         found.map(|binding| &binding.to)
-    }
-
-    /// Whether a live channel belongs to a body that is retargeted.
-    pub fn live_moves_the_body(&self, channel: &str) -> bool {
-        self.live().is_some_and(|live| live.is_of_body(channel))
     }
 
     /// Binds a live channel; `None`: it moves what has its name again. A binding that cannot be carried out is refused with a
@@ -62,12 +58,16 @@ impl Editor {
             };
             let known = joints.get(channel).copied();
             match known.filter(|known| skeleton.is_live(*known)) {
-                Some(joint) if !skeleton.joint(joint).name.is_empty() => {
-                    to.rename_joint(&name, &skeleton.joint(joint).name);
+                Some(joint) => {
+                    let now = &skeleton.joint(joint).name;
+                    // Not to a name that means another bone.
+                    if skeleton.joint_named(now) == Some(joint) && !now.is_empty() {
+                        to.rename_joint(&name, now);
+                    }
                 }
-                _ => {
-                    let mut all = skeleton.live_joints();
-                    if let Some(joint) = all.find(|of| skeleton.joint(*of).name == name) {
+                None => {
+                    joints.remove(channel);
+                    if let Some(joint) = skeleton.joint_named(&name) {
                         joints.insert(channel.clone(), joint);
                     }
                 }
@@ -77,18 +77,23 @@ impl Editor {
 }
 
 impl LiveMotion {
-    /// Why bindings cannot be carried out on the channels that have arrived; the end of a sentence.
+    /// Why these bindings do not fit the channels that have arrived, though those of now do; the end of a sentence.
     fn binding_fault(&self, bindings: &[Binding], character: &Character) -> Option<String> {
+        let faults = |mut tried: LiveBindings| {
+            let target = character.bind_target();
+            tried.newest(self.samples(), f64::INFINITY, &target).faults
+        };
+        let known = faults(self.bindings.clone());
         let mut tried = self.bindings.clone();
         tried.set(bindings);
-        let found = tried.newest(self.samples(), f64::INFINITY, &character.bind_target());
-        found.why
+        // What did not fit before is no fault of the new one.
+        let mut faults = faults(tried).into_iter();
+        faults.find(|why| !known.contains(why))
     }
 
-    /// Whether a channel is one of a body, or of what carries it.
-    fn is_of_body(&self, channel: &str) -> bool {
-        let samples = self.samples();
-        samples.has_body() && samples.is_of_body(channel)
+    /// Whether a channel is one of the body that is retargeted, or of what carries it.
+    pub fn is_of_body(&self, channel: &str) -> bool {
+        self.has_body() && self.samples().is_of_body(channel)
     }
 
     /// The names of the channels that have arrived, each with its kind: "marker", "rotation", "scalar" or "text".

@@ -16,7 +16,10 @@ pub use received::{LiveCounts, LiveMotion};
 pub use settings::{LATENCIES, LiveKind, LiveSettings};
 
 use super::Editor;
+use crate::deform::Correctives;
+use crate::document::Document;
 use crate::io::live::{Access, Listener};
+use crate::mesh::Mesh;
 use crate::motion::bindings::Binding;
 use crate::rig::Character;
 use crate::skeleton::{JointId, Pose};
@@ -41,8 +44,8 @@ pub(super) struct Live {
     bound_joints: BTreeMap<String, JointId>,
     /// Why listening failed.
     failure: Option<String>,
-    /// The skeleton that is moved.
-    character: Option<Character>,
+    /// What is moved.
+    character: Option<LiveCharacter>,
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -68,6 +71,45 @@ impl Live {
             live.forget_model();
         }
     }
+}
+
+/// The character that live motion moves, with what it was made of.
+struct LiveCharacter {
+    character: Character,
+    meshes: Vec<(Arc<Mesh>, Arc<Correctives>)>,
+}
+
+impl LiveCharacter {
+    fn of(document: &Document) -> Self {
+        Self {
+            character: Character::of(document),
+            meshes: parts_of(document)
+                .map(|(mesh, of)| (mesh.clone(), of.clone()))
+                .collect(),
+        }
+    }
+
+    fn has_bones_of(&self, document: &Document) -> bool {
+        Arc::ptr_eq(self.character.skeleton(), document.skeleton())
+    }
+
+    /// Whether it is that of the document as it is: with its bones, morph targets and corrective samples.
+    fn is_of(&self, document: &Document) -> bool {
+        let known = self.meshes.iter().map(|(mesh, of)| (mesh, of));
+        let is_same = |(a, b): (
+            (&Arc<Mesh>, &Arc<Correctives>),
+            (&Arc<Mesh>, &Arc<Correctives>),
+        )| { Arc::ptr_eq(a.0, b.0) && Arc::ptr_eq(a.1, b.1) };
+        let n = document.meshes().len();
+        self.has_bones_of(document)
+            && self.meshes.len() == n
+            && known.zip(parts_of(document)).all(is_same)
+    }
+}
+
+fn parts_of(document: &Document) -> impl Iterator<Item = (&Arc<Mesh>, &Arc<Correctives>)> {
+    let meshes = document.meshes().values();
+    meshes.map(|item| (&item.geometry, &item.correctives))
 }
 
 impl Editor {
@@ -238,7 +280,7 @@ impl Editor {
 
     fn follow_live_pose(&mut self) -> bool {
         let known = self.live.character.as_ref();
-        if known.is_none_or(|known| !Arc::ptr_eq(known.skeleton(), self.document.skeleton())) {
+        if known.is_none_or(|known| !known.has_bones_of(&self.document)) {
             self.follow_bound_bones();
         }
         let document = &self.document;
@@ -250,12 +292,12 @@ impl Editor {
             return false;
         }
         let known = self.live.character.take();
-        let known = known.filter(|known| Arc::ptr_eq(known.skeleton(), document.skeleton()));
-        let character = known.unwrap_or_else(|| Character::of(document));
+        let known = known.filter(|known| known.is_of(document));
+        let character = known.unwrap_or_else(|| LiveCharacter::of(document));
         let mut pose = Pose::clone(document.rest_pose());
         live.bindings.set(&self.live.bindings);
         live.set_retarget(settings.retarget());
-        let moves = live.pose(&character, latency, &mut pose);
+        let moves = live.pose(&character.character, latency, &mut pose);
         self.live.character = Some(character);
         self.show_live((moves && settings.is_shown).then_some(pose))
     }

@@ -110,7 +110,7 @@ pub struct LiveMotion {
     morphs: LiveMorphs,
     pub(super) bindings: LiveBindings,
     retarget: RetargetOptions,
-    /// Why the bindings move nothing, one sentence.
+    /// Why bindings do not fit, in sentences.
     unbound: Option<String>,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
@@ -254,6 +254,11 @@ impl LiveMotion {
     /// Whether anything moves the character.
     pub fn moves(&self) -> bool {
         self.morphs.moves() || self.pose.as_ref().is_some_and(LivePose::moves)
+    }
+
+    /// Whether a body is retargeted to the character.
+    pub(super) fn has_body(&self) -> bool {
+        self.pose.as_ref().is_some_and(LivePose::has_body)
     }
 
     /// Why a body or bound channels that are received do not move the character.
@@ -518,7 +523,7 @@ impl LiveMotion {
         };
         let target = character.bind_target();
         let bound = self.bindings.newest(samples, time, &target);
-        self.unbound = bound.why.as_deref().map(sentence);
+        self.unbound = unfit(&bound.faults);
         let names = || {
             let named = samples
                 .rotation_names()
@@ -562,4 +567,16 @@ impl LiveMotion {
         let is_morphed = self.morphs.apply(samples, &bound, time, pose);
         live.moves() || is_morphed
     }
+}
+
+/// What is wrong with bindings that do not fit, in sentences; `None` where all fit.
+fn unfit(faults: &[String]) -> Option<String> {
+    let (first, others) = faults.split_first()?;
+    let mut text = sentence(first);
+    match others.len() {
+        0 => {}
+        1 => text.push_str(" Another binding does not fit either."),
+        n => text.push_str(&format!(" {n} other bindings do not fit either.")),
+    }
+    Some(text)
 }

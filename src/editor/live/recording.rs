@@ -82,7 +82,7 @@ fn recorded(
     if motion.source.is_some() {
         motion.settings.retarget = retarget;
     }
-    motion.settings.bindings = bindings.of_recording(&recording);
+    motion.settings.bindings = bindings.of_recording(&recording, motion.source.is_some());
     let mut item = RecordingItem::new("Take", "", fingerprint, Ok(Arc::new(recording)));
     item.motion = (motion != BodyMotion::default()).then(|| Arc::new(motion));
     item

@@ -10,6 +10,7 @@ use crate::motion::bindings::{Binding, BoundTo, SamplePose};
 use crate::motion::retarget::BodyMotion;
 use crate::motion::vmc::is_of_body;
 use crate::rig::Character;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Editor {
@@ -96,6 +97,19 @@ impl Editor {
             || Character::of(&self.document).follows(of, bindings)
     }
 
+    /// Gives a bone another name in bindings that are being carried out.
+    pub(in crate::editor) fn rename_bone_in_pending_bindings(&mut self, from: &str, to: &str) {
+        let reading = self.motions.reading.as_mut().map(|of| &mut of.then);
+        let adding = self.motions.adding.as_mut().map(|of| &mut of.then);
+        for then in reading.into_iter().chain(adding) {
+            if let ThenDo::Bind(bindings) = then {
+                for binding in bindings {
+                    binding.to.rename_joint(from, to);
+                }
+            }
+        }
+    }
+
     /// Keeps bindings that move nothing; a clip that was made stays as it is.
     fn keep_bindings(&mut self, id: RecordingId, item: &RecordingItem, bindings: Vec<Binding>) {
         let mut next = RecordingItem::clone(item);
@@ -134,9 +148,12 @@ impl Editor {
     /// The corrective samples that a channel can be bound to: by their names, those of equal names with that of their set.
     pub fn bindable_samples(&self) -> Vec<String> {
         let samples = crate::rig::samples(&self.document);
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for sample in &samples {
+            *counts.entry(&sample.name).or_default() += 1;
+        }
         let name = |sample: &SamplePose| {
-            let same = samples.iter().filter(|other| other.name == sample.name);
-            if same.count() > 1 {
+            if counts[&*sample.name] > 1 {
                 sample.of_set.clone()
             } else {
                 sample.name.clone()

@@ -72,8 +72,8 @@ impl Editor {
             Err(TooShort) => return self.notify(TOO_SHORT),
         };
         let adding = self.motions.adding.as_ref();
-        let adjusted = adding.filter(|a| a.recording == Some(recording) && !a.changes_contacts);
-        if let Some(adding) = adjusted.filter(|adding| !adding.is_hidden) {
+        let adjusted = adding.filter(|a| a.recording == Some(recording) && !a.is_hidden);
+        if let Some(adding) = adjusted {
             let mut settings = adding.settings.clone();
             settings.bake.locks_feet |= feet.is_some();
             settings.bake.contacts = feet;

@@ -81,12 +81,8 @@ pub struct AddingMotion {
     failure: Option<String>,
     is_hidden: bool,
     shows_ghost: bool,
-    /// Whether foot contacts of a clip that is there are changed, and nothing else.
-    changes_contacts: bool,
-    /// Whether channels are bound, and nothing else.
-    binds: bool,
-    /// Whether samples get other times, and nothing else.
-    times: bool,
+    /// What it was read for.
+    then: ThenDo,
 }
 
 /// What a run found before the motion was retargeted to the character.
@@ -146,6 +142,18 @@ enum ThenDo {
     Bind(Vec<Binding>),
     /// Its samples get these times.
     Time(Timing),
+}
+
+impl ThenDo {
+    /// The message where an undo ended it; `None` where the artist sees its settings.
+    fn ended_by_undo(&self) -> Option<&'static str> {
+        match self {
+            Self::Adjust => None,
+            Self::HoldFeet(_) => Some(NOT_CHANGED),
+            Self::Bind(_) => Some(NOT_BOUND),
+            Self::Time(_) => Some(NOT_TIMED),
+        }
+    }
 }
 
 impl Motions {
@@ -380,20 +388,14 @@ impl Editor {
             job,
         } = reading;
         let is_undone = revision != self.history.revision() && self.history.redo_label().is_some();
-        if is_undone && matches!(then, ThenDo::HoldFeet(_)) {
-            return self.notify(NOT_CHANGED);
+        if let Some(why) = then.ended_by_undo().filter(|_| is_undone) {
+            return self.notify(why);
         }
-        if is_undone && matches!(then, ThenDo::Bind(_)) {
-            return self.notify(NOT_BOUND);
-        }
-        if let ThenDo::Time(timing) = &then
+        if let (ThenDo::Time(timing), Some(of)) = (&then, of)
             && revision != self.history.revision()
         {
             // What was read is not what is there now.
-            return match of {
-                Some(of) if !is_undone => self.set_recording_timing(of, *timing),
-                _ => self.notify(NOT_TIMED),
-            };
+            return self.set_recording_timing(of, *timing);
         }
         let is_cancelled = job.task().is_cancelled();
         let Read {
@@ -432,21 +434,15 @@ impl Editor {
             by_hand: mapping,
             ..MotionSettings::default()
         });
-        let (mut changes_contacts, mut binds, mut times) = (false, false, false);
-        match then {
-            ThenDo::Adjust => {}
+        match &then {
+            ThenDo::Adjust | ThenDo::Time(_) => {}
             ThenDo::HoldFeet(feet) => {
                 settings.bake.locks_feet |= feet.is_some();
-                settings.bake.contacts = feet;
-                changes_contacts = true;
+                settings.bake.contacts.clone_from(feet);
             }
-            ThenDo::Bind(bindings) => {
-                settings.bindings = bindings;
-                binds = true;
-            }
-            ThenDo::Time(_) => times = true,
+            ThenDo::Bind(bindings) => settings.bindings.clone_from(bindings),
         }
-        let is_quiet = changes_contacts || binds || times;
+        let is_quiet = then != ThenDo::Adjust;
         self.motions.adding = Some(AddingMotion {
             remembered: settings.by_hand.clone(),
             sources: Arc::new(sources),
@@ -464,9 +460,7 @@ impl Editor {
             failure: None,
             is_hidden: is_quiet,
             shows_ghost: !is_quiet,
-            changes_contacts,
-            binds,
-            times,
+            then,
         });
         if clip.is_some() && clip != self.playback().clip {
             self.show_clip(clip);

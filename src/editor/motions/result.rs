@@ -1,8 +1,6 @@
 //! A motion as a clip: one undo step, replaced while it is adjusted.
 
-use super::{
-    AddingMotion, CANCELLED, Editor, Found, NOT_BOUND, NOT_CHANGED, NOT_TIMED, SwappedSides, ThenDo,
-};
+use super::{AddingMotion, CANCELLED, Editor, Found, SwappedSides, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::{ClipId, Edit};
 use crate::editor::clusters::free_recording_name;
@@ -75,39 +73,22 @@ impl Editor {
         let Some(adding) = adding.filter(|adding| adding.revision != revision) else {
             return false;
         };
-        let is_pending = adding.changes_contacts && adding.job.is_some();
-        let pending = adding.recording.filter(|_| is_pending);
-        let feet = adding.settings.bake.contacts.clone();
-        let is_binding = adding.binds && adding.job.is_some();
-        let bound = adding.recording.filter(|_| is_binding);
-        let bindings = adding.settings.bindings.clone();
-        let timed = adding
-            .recording
-            .filter(|_| adding.times && adding.job.is_some());
-        let timing = adding.sources.iter().find_map(|read| read.item.as_ref());
-        let timed = timed.zip(timing.map(|item| item.timing));
+        let run = adding.job.as_ref().and(adding.recording);
+        let run = run.map(|recording| (recording, adding.then.clone()));
         self.motions.end();
-        if let Some((recording, timing)) = timed {
-            if self.history.redo_label().is_some() {
-                self.notify(NOT_TIMED);
-            } else {
-                self.set_recording_timing(recording, timing);
+        let Some((recording, then)) = run else {
+            return true;
+        };
+        let is_undone = self.history.redo_label().is_some();
+        match (then.ended_by_undo(), then) {
+            // Another step would end what can be redone.
+            (Some(why), _) if is_undone => self.notify(why),
+            (_, ThenDo::Time(timing)) => self.set_recording_timing(recording, timing),
+            (_, then @ ThenDo::Bind(_)) => self.read_recorded_motion(recording, then),
+            (_, then @ ThenDo::HoldFeet(_)) if self.contacts_of(recording).is_some() => {
+                self.read_recorded_motion(recording, then);
             }
-        }
-        if let Some(recording) = bound {
-            if self.history.redo_label().is_some() {
-                self.notify(NOT_BOUND);
-            } else {
-                self.read_recorded_motion(recording, ThenDo::Bind(bindings));
-            }
-        }
-        if let Some(recording) = pending {
-            if self.history.redo_label().is_some() {
-                // Another step would end what can be redone.
-                self.notify(NOT_CHANGED);
-            } else if self.contacts_of(recording).is_some() {
-                self.read_recorded_motion(recording, ThenDo::HoldFeet(feet));
-            }
+            _ => {}
         }
         true
     }
@@ -185,12 +166,12 @@ impl Editor {
             (before.unwrap_or_else(|| self.free_id()), name)
         });
         added.baked.clip.name.clone_from(&name);
-        let verb = match (is_again, adding.changes_contacts) {
-            _ if adding.binds => "Bind channels",
-            _ if adding.times => "Change times",
-            (true, true) => "Change foot contacts",
-            (true, false) => "Adjust motion",
-            (false, _) => "Add motion",
+        let verb = match &adding.then {
+            ThenDo::Bind(_) => "Bind channels",
+            ThenDo::Time(_) => "Change times",
+            ThenDo::HoldFeet(_) if is_again => "Change foot contacts",
+            ThenDo::Adjust if is_again => "Adjust motion",
+            ThenDo::Adjust | ThenDo::HoldFeet(_) => "Add motion",
         };
         let label = format!("{verb} · {name}");
         let recording = self.recording_of_motion(adding, id, &added);

@@ -5,7 +5,7 @@ use crate::math::transform::normalize_or_identity;
 use crate::motion::MorphedJoint;
 use crate::motion::fade::Fade;
 use crate::motion::recording::{Recording, ScalarTrack, Track};
-use crate::motion::sampling::Sampling;
+use crate::motion::sampling::{Ends, Sampling};
 use crate::motion::series::Channel as Series;
 use crate::motion::signal::Signal;
 use crate::motion::thin::{distance, thin};
@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const WEIGHTS: std::ops::RangeInclusive<f64> = 0.0..=1.0;
 /// A range of rotation limits that is wider lets the joint rotate, radians.
 const FREE: f64 = 1e-9;
+/// Where a rotation has no value.
+const NONE: DQuat = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
 /// A lost place is held for as long as it takes.
 pub(in crate::motion) const HELD: Fade = Fade {
     hold: f64::INFINITY,
@@ -72,8 +74,18 @@ struct Move {
 enum Rotation {
     /// n_times: as it is.
     Whole { values: Vec<DQuat>, in_world: bool },
-    /// n_times: from rest; NaN where a number is missing.
-    Hinge(Vec<DQuat>),
+    /// Hinges in their order; n_times each: from rest; NaN where a number is missing.
+    Hinges(Vec<Vec<DQuat>>),
+}
+
+/// What bindings move.
+#[derive(Default)]
+struct Moved {
+    /// By the name of the joint.
+    rotations: BTreeMap<String, Rotation>,
+    /// By morph target: n_times weights; NaN where there is none.
+    morphs: BTreeMap<String, Vec<f64>>,
+    moves: Vec<Move>,
 }
 
 /// The bindings of a recording carried out; an error is the end of a sentence that names what is wrong.
@@ -82,86 +94,35 @@ pub fn bind<'a>(
     bindings: &[Binding],
     target: &BindTarget<'_>,
 ) -> Result<Bound<'a>, String> {
+    let (bound, faults) = bind_those_that_fit(recording, bindings, target);
+    match faults.into_iter().next() {
+        Some(why) => Err(why),
+        None => Ok(bound),
+    }
+}
+
+/// As [`bind`], without the bindings that do not fit: why each of these does not, the end of a sentence. Their channels move
+/// nothing.
+pub fn bind_those_that_fit<'a>(
+    recording: &'a Recording,
+    bindings: &[Binding],
+    target: &BindTarget<'_>,
+) -> (Bound<'a>, Vec<String>) {
     if bindings.is_empty() {
-        return Ok(Bound {
+        let bound = Bound {
             recording: Cow::Borrowed(recording),
             joints: BTreeSet::new(),
             moves: Vec::new(),
-        });
+        };
+        return (bound, Vec::new());
     }
     let binder = Binder { recording, target };
-    let mut rotations: BTreeMap<String, Rotation> = BTreeMap::new();
-    let mut morphs: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    let mut moves: Vec<Move> = Vec::new();
-    for binding in bindings {
-        let channel = binding.channel.as_str();
-        match &binding.to {
-            BoundTo::Display => binder.check(channel)?,
-            BoundTo::Rotation { joint, in_world } => {
-                binder.joint(joint)?;
-                let values = binder.rotation(channel)?;
-                let whole = Rotation::Whole {
-                    values,
-                    in_world: *in_world,
-                };
-                if rotations.insert(joint.clone(), whole).is_some() {
-                    return Err(twice("bone", joint));
-                }
-            }
-            BoundTo::Hinge { joint, axis, scale } => {
-                let axis = binder.axis(joint, *axis)?;
-                let values = binder.numbers(channel, *scale)?;
-                let turns = values
-                    .iter()
-                    .map(|degrees| DQuat::from_axis_angle(axis, degrees.to_radians()));
-                let turns: Vec<DQuat> = turns.collect();
-                match rotations.get_mut(joint) {
-                    None => {
-                        rotations.insert(joint.clone(), Rotation::Hinge(turns));
-                    }
-                    Some(Rotation::Hinge(known)) => {
-                        for (known, turn) in known.iter_mut().zip(turns) {
-                            *known *= turn;
-                        }
-                    }
-                    Some(Rotation::Whole { .. }) => return Err(twice("bone", joint)),
-                }
-            }
-            BoundTo::Translation { joint, gain, from } => {
-                let moved = binder.moved(channel, joint, *gain, *from)?;
-                if moves.iter().any(|known| known.joint == moved.joint) {
-                    return Err(twice("place of the bone", joint));
-                }
-                moves.push(moved);
-            }
-            BoundTo::Morph {
-                target: name,
-                scale,
-            } => {
-                binder.morph(name)?;
-                let values = binder.numbers(channel, *scale)?;
-                if morphs.insert(name.clone(), values).is_some() {
-                    return Err(twice("morph target", name));
-                }
-            }
-            BoundTo::Sample { sample, scale } => {
-                let values = binder.numbers(channel, *scale)?;
-                for (joint, pose) in &binder.sample(sample)?.joints {
-                    let name = target.skeleton.joint(*joint).name.clone();
-                    let rest = target.skeleton.joint(*joint).rest.rotation;
-                    let whole = Rotation::Whole {
-                        values: values.iter().map(|w| between(rest, *pose, *w)).collect(),
-                        in_world: false,
-                    };
-                    if rotations.contains_key(&name) {
-                        return Err(twice("bone", &name));
-                    }
-                    rotations.insert(name, whole);
-                }
-            }
-        }
-    }
-    Ok(binder.bound(bindings, rotations, morphs, moves))
+    let mut moved = Moved::default();
+    let faults = bindings
+        .iter()
+        .filter_map(|of| binder.add(of, &mut moved).err());
+    let faults: Vec<String> = faults.collect();
+    (binder.bound(bindings, moved), faults)
 }
 
 fn twice(what: &str, name: &str) -> String {
@@ -171,9 +132,34 @@ fn twice(what: &str, name: &str) -> String {
 /// A rotation from `rest` (0) to `pose` (1); no value for a number that is missing.
 fn between(rest: DQuat, pose: DQuat, weight: f64) -> DQuat {
     if !weight.is_finite() {
-        return DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+        return NONE;
     }
     DQuat::mix(rest, pose, weight.clamp(*WEIGHTS.start(), *WEIGHTS.end()))
+}
+
+/// Hinges one after the other, from `rest`; n_times. Devices have no time in common: where one of them has a value, the others are
+/// interpolated.
+fn turned(times: &[f64], rest: DQuat, hinges: &[Vec<DQuat>]) -> Vec<DQuat> {
+    let sampling = Sampling {
+        ends: Ends::Invalid,
+        ..Sampling::default()
+    };
+    let series = hinges
+        .iter()
+        .map(|turns| Series::new(times, turns, sampling));
+    let series: Vec<_> = series.filter_map(Result::ok).collect();
+    let at = |(i, time): (usize, &f64)| {
+        let turns: Option<DQuat> = match hinges {
+            [only] => only[i].is_valid().then_some(only[i]),
+            _ if hinges.iter().any(|turns| turns[i].is_valid()) => {
+                let mut all = series.iter().map(|series| series.at(*time));
+                all.try_fold(DQuat::IDENTITY, |product, turn| Some(product * turn?))
+            }
+            _ => None,
+        };
+        turns.map_or(NONE, |turns| normalize_or_identity(rest * turns))
+    };
+    times.iter().enumerate().map(at).collect()
 }
 
 /// Finds the channels and the targets of bindings.
@@ -183,13 +169,86 @@ struct Binder<'a, 'b> {
 }
 
 impl<'a> Binder<'a, '_> {
+    /// Adds what a binding moves.
+    fn add(&self, binding: &Binding, moved: &mut Moved) -> Result<(), String> {
+        let channel = binding.channel.as_str();
+        match &binding.to {
+            BoundTo::Display => self.check(channel)?,
+            BoundTo::Rotation { joint, in_world } => {
+                self.joint(joint, channel)?;
+                let values = self.rotation(channel)?;
+                if moved.rotations.contains_key(joint) {
+                    return Err(twice("bone", joint));
+                }
+                let whole = Rotation::Whole {
+                    values,
+                    in_world: *in_world,
+                };
+                moved.rotations.insert(joint.clone(), whole);
+            }
+            BoundTo::Hinge { joint, axis, scale } => {
+                let axis = self.axis(joint, channel, *axis)?;
+                let values = self.numbers(channel, *scale)?;
+                let turns = values
+                    .iter()
+                    .map(|degrees| DQuat::from_axis_angle(axis, degrees.to_radians()));
+                let turns: Vec<DQuat> = turns.collect();
+                match moved.rotations.get_mut(joint) {
+                    None => {
+                        let hinges = Rotation::Hinges(vec![turns]);
+                        moved.rotations.insert(joint.clone(), hinges);
+                    }
+                    Some(Rotation::Hinges(known)) => known.push(turns),
+                    Some(Rotation::Whole { .. }) => return Err(twice("bone", joint)),
+                }
+            }
+            BoundTo::Translation { joint, gain, from } => {
+                let found = self.moved(channel, joint, *gain, *from)?;
+                if moved.moves.iter().any(|known| known.joint == found.joint) {
+                    return Err(twice("place of the bone", joint));
+                }
+                moved.moves.push(found);
+            }
+            BoundTo::Morph {
+                target: name,
+                scale,
+            } => {
+                self.morph(name, channel)?;
+                let values = self.numbers(channel, *scale)?;
+                if moved.morphs.contains_key(name) {
+                    return Err(twice("morph target", name));
+                }
+                moved.morphs.insert(name.clone(), values);
+            }
+            BoundTo::Sample { sample, scale } => {
+                let values = self.numbers(channel, *scale)?;
+                let skeleton = self.target.skeleton;
+                let joints = self.sample(sample, channel)?.joints.iter();
+                let joints = joints.map(|(joint, pose)| (skeleton.joint(*joint), *pose));
+                let mut names = joints.clone().map(|(joint, _)| &joint.name);
+                if let Some(name) = names.find(|name| moved.rotations.contains_key(*name)) {
+                    return Err(twice("bone", name));
+                }
+                for (joint, pose) in joints {
+                    let rest = joint.rest.rotation;
+                    let whole = Rotation::Whole {
+                        values: values.iter().map(|w| between(rest, pose, *w)).collect(),
+                        in_world: false,
+                    };
+                    moved.rotations.insert(joint.name.clone(), whole);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether there is a channel of this name.
     fn check(&self, channel: &str) -> Result<(), String> {
         let of = self.recording;
         let is_there = of.markers.iter().any(|track| track.name == channel)
             || of.rotations.iter().any(|track| track.name == channel)
             || of.labels.iter().any(|track| track.name == channel)
-            || of.driving_channels().iter().any(|name| name == channel);
+            || of.drives(channel);
         if is_there {
             return Ok(());
         }
@@ -197,37 +256,40 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The first joint of a name, as channels find it.
-    fn joint(&self, name: &str) -> Result<JointId, String> {
-        let skeleton = self.target.skeleton;
-        let mut joints = skeleton.live_joints();
-        joints
-            .find(|joint| skeleton.joint(*joint).name == name)
-            .ok_or_else(|| format!("there is no bone \"{name}\" to bind a channel to"))
+    fn joint(&self, name: &str, channel: &str) -> Result<JointId, String> {
+        let joint = self.target.skeleton.joint_named(name);
+        joint.ok_or_else(|| {
+            format!("there is no bone \"{name}\" to bind the channel \"{channel}\" to")
+        })
     }
 
-    fn morph(&self, name: &str) -> Result<(), String> {
+    fn morph(&self, name: &str, channel: &str) -> Result<(), String> {
         let mut names = self.target.morphs.iter().flat_map(|of| &of.names);
         if !name.is_empty() && names.any(|of| of == name) {
             return Ok(());
         }
         Err(format!(
-            "there is no morph target \"{name}\" to bind a channel to"
+            "there is no morph target \"{name}\" to bind the channel \"{channel}\" to"
         ))
     }
 
-    fn sample(&self, name: &str) -> Result<&SamplePose, String> {
+    fn sample(&self, name: &str, channel: &str) -> Result<&SamplePose, String> {
         let find = |named: fn(&SamplePose) -> &String| {
             let mut samples = self.target.samples.iter();
             samples.find(|sample| named(sample) == name)
         };
         find(|sample| &sample.of_set)
             .or_else(|| find(|sample| &sample.name))
-            .ok_or_else(|| format!("there is no corrective sample \"{name}\" to bind a channel to"))
+            .ok_or_else(|| {
+                format!(
+                    "there is no corrective sample \"{name}\" to bind the channel \"{channel}\" to"
+                )
+            })
     }
 
     /// The axis of a hinge, unit, in the joint's own space.
-    fn axis(&self, joint: &str, axis: HingeAxis) -> Result<DVec3, String> {
-        let id = self.joint(joint)?;
+    fn axis(&self, joint: &str, channel: &str, axis: HingeAxis) -> Result<DVec3, String> {
+        let id = self.joint(joint, channel)?;
         match axis {
             HingeAxis::X => return Ok(DVec3::X),
             HingeAxis::Y => return Ok(DVec3::Y),
@@ -295,7 +357,7 @@ impl<'a> Binder<'a, '_> {
         from: Option<[f64; 3]>,
     ) -> Result<Move, String> {
         self.check(channel)?;
-        let id = self.joint(joint)?;
+        let id = self.joint(joint, channel)?;
         if !gain.is_finite() {
             return Err(format!(
                 "the gain of the channel \"{channel}\" is not a finite number"
@@ -333,13 +395,12 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The recording with channels of the names of what they move.
-    fn bound(
-        &self,
-        bindings: &[Binding],
-        rotations: BTreeMap<String, Rotation>,
-        morphs: BTreeMap<String, Vec<f64>>,
-        moves: Vec<Move>,
-    ) -> Bound<'a> {
+    fn bound(&self, bindings: &[Binding], moved: Moved) -> Bound<'a> {
+        let Moved {
+            rotations,
+            morphs,
+            moves,
+        } = moved;
         let mut of = self.recording.clone();
         let channels: BTreeSet<&str> = bindings.iter().map(|b| b.channel.as_str()).collect();
         let joints: BTreeSet<String> = rotations.keys().cloned().collect();
@@ -369,18 +430,11 @@ impl<'a> Binder<'a, '_> {
                     }
                     values
                 }
-                Rotation::Hinge(turns) => {
-                    let rest = self.joint(&name).ok();
-                    let rest = rest.map(|joint| self.target.skeleton.joint(joint).rest.rotation);
-                    let rest = rest.unwrap_or(DQuat::IDENTITY);
-                    let turned = turns.iter().map(|turn| {
-                        if turn.is_finite() {
-                            normalize_or_identity(rest * *turn)
-                        } else {
-                            DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0)
-                        }
-                    });
-                    turned.collect()
+                Rotation::Hinges(hinges) => {
+                    let skeleton = self.target.skeleton;
+                    let joint = skeleton.joint_named(&name);
+                    let rest = joint.map(|joint| skeleton.joint(joint).rest.rotation);
+                    turned(&of.times, rest.unwrap_or(DQuat::IDENTITY), &hinges)
                 }
             };
             of.rotations.push(Track { name, values });

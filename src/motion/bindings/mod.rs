@@ -9,7 +9,7 @@ mod bound;
 mod text;
 
 pub(in crate::motion) use bound::HELD;
-pub use bound::{BindTarget, Bound, SamplePose, bind};
+pub use bound::{BindTarget, Bound, SamplePose, bind, bind_those_that_fit};
 
 use serde::{Deserialize, Serialize};
 

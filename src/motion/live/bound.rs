@@ -1,11 +1,12 @@
 //! Bindings by hand on live values: what the bound channels of a recording would move, of their newest samples.
 
 use super::samples::LiveSamples;
-use crate::motion::bindings::{BindTarget, Binding, BoundTo, bind};
+use crate::motion::bindings::{BindTarget, Binding, BoundTo, bind_those_that_fit};
 use crate::motion::morphs::MorphedJoint;
 use crate::motion::recording::Recording;
 use crate::motion::rotation_part::RotationPart;
 use crate::motion::signal::Signal;
+use crate::motion::vmc::is_of_body;
 use crate::skeleton::JointId;
 use glam::{DQuat, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Default)]
 pub struct LiveBindings {
     bindings: Vec<Binding>,
-    /// By channel: its first position, from which a location counts.
+    /// By channel: the position from which a location counts.
     first: BTreeMap<String, DVec3>,
 }
 
@@ -31,8 +32,8 @@ pub struct BoundSamples {
     pub(super) places: Vec<(JointId, Vec<(f64, DVec3)>)>,
     /// The channels that have a binding.
     channels: BTreeSet<String>,
-    /// Why the bindings move nothing; the end of a sentence.
-    pub why: Option<String>,
+    /// Why bindings do not fit, and move nothing: the ends of sentences.
+    pub faults: Vec<String>,
 }
 
 impl LiveBindings {
@@ -49,14 +50,15 @@ impl LiveBindings {
         self.first.retain(|channel, _| is_moved(channel));
     }
 
-    /// Forgets from where locations count: the next positions are the first.
+    /// Forgets from where locations count: they count from the next positions on.
     pub fn forget_places(&mut self) {
         self.first.clear();
     }
 
-    /// The bindings of the channels of a recording of these samples. Locations count from the first position that was received,
-    /// not from the first that was recorded, so that its clip shows what was shown live.
-    pub fn of_recording(&self, recording: &Recording) -> Vec<Binding> {
+    /// The bindings of the channels of a recording of these samples. Locations count from where they count live, not from the first
+    /// position that was recorded, so that its clip shows what was shown. `has_body`: whether a body is retargeted, whose channels are
+    /// not kept from moving it.
+    pub fn of_recording(&self, recording: &Recording, has_body: bool) -> Vec<Binding> {
         let parts = recording.driving_channels();
         let is_there = |name: &str| {
             recording.rotations.iter().any(|track| track.name == name)
@@ -64,7 +66,11 @@ impl LiveBindings {
                 || recording.labels.iter().any(|track| track.name == name)
                 || parts.iter().any(|part| part == name)
         };
-        let here = self.bindings.iter().filter(|of| is_there(&of.channel));
+        let is_free = |of: &Binding| {
+            !(has_body && of.to == BoundTo::Display && is_of_body(recording, &of.channel))
+        };
+        let here = self.bindings.iter();
+        let here = here.filter(|of| is_there(&of.channel) && is_free(of));
         here.map(|binding| self.placed(binding)).collect()
     }
 
@@ -105,9 +111,10 @@ impl LiveBindings {
             if matches!(binding.to, BoundTo::Translation { .. })
                 && !self.first.contains_key(&binding.channel)
             {
-                let mut places = samples.position(&binding.channel).iter().map(|s| s.1);
-                if let Some(first) = places.find(DVec3::is_valid) {
-                    self.first.insert(binding.channel.clone(), first);
+                // The newest: a bone that is bound stays where it is.
+                let mut places = samples.position(&binding.channel).iter().rev();
+                if let Some((_, place)) = places.find(|(_, place)| place.is_valid()) {
+                    self.first.insert(binding.channel.clone(), *place);
                 }
             }
             here.push(self.placed(binding));
@@ -120,13 +127,8 @@ impl LiveBindings {
         };
         let begin = newest.first_time();
         let recording = newest.recording(f64::NEG_INFINITY);
-        let bound = match bind(&recording, &here, target) {
-            Ok(bound) => bound,
-            Err(why) => {
-                found.why = Some(why);
-                return found;
-            }
-        };
+        let (bound, faults) = bind_those_that_fit(&recording, &here, target);
+        found.faults = faults;
         let of = &bound.recording;
         for track in of.rotations.iter().filter(|of| bound.rotates(&of.name)) {
             let is_world = of.world_rotations.contains(&track.name);
@@ -188,7 +190,7 @@ fn valid<V: Signal>(begin: f64, times: &[f64], values: &[V]) -> Vec<(f64, V)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::motion::bindings::SamplePose;
+    use crate::motion::bindings::{SamplePose, bind};
     use crate::motion::by_name::{Named, NamedTarget, bake_by_name};
     use crate::motion::live::{Calibration, LiveMorphs, LivePose, Origin};
     use crate::motion::retarget::MotionSettings;
@@ -275,10 +277,10 @@ mod tests {
         live.set(&bindings);
         // It was received before it was recorded: a location counts from there.
         let first = live.newest(&samples, 40.0, &target);
-        assert_eq!(first.why, None);
+        assert!(first.faults.is_empty(), "{:?}", first.faults);
         let begin = 40.5;
         let recording = samples.recording(begin);
-        let of_recording = live.of_recording(&recording);
+        let of_recording = live.of_recording(&recording, false);
         assert_eq!(
             of_recording.len(),
             9,
@@ -335,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_binding_that_does_not_fit_is_told_and_moves_nothing() {
+    fn a_binding_that_does_not_fit_is_told_and_the_others_act() {
         let skeleton = skeleton();
         let rest = Pose::rest(&skeleton);
         let target = BindTarget {
@@ -348,11 +350,50 @@ mod tests {
         let mut live = LiveBindings::default();
         live.set(&["imu=rotation:arm", "imu2=world:arm"].map(|b| b.parse().unwrap()));
         let found = live.newest(&samples, 42.0, &target);
-        let why = found.why.as_deref().unwrap_or_default();
+        let [why] = &found.faults[..] else {
+            panic!("{:?}", found.faults);
+        };
         assert!(
             why.contains("two channels are bound to the bone \"arm\""),
             "{why}"
         );
-        assert!(found.rotations.is_empty() && found.has("imu"));
+        assert!(found.has("imu") && found.has("imu2") && found.rotates("arm"));
+        live.set(&["imu=rotation:gone", "angle=hinge:arm,x"].map(|b| b.parse().unwrap()));
+        let found = live.newest(&samples, 42.5, &target);
+        let why = "there is no bone \"gone\" to bind the channel \"imu\" to";
+        assert_eq!(found.faults, [why]);
+        assert!(found.rotates("arm") && !found.rotates("gone"));
+    }
+
+    #[test]
+    fn numbers_of_two_devices_rotate_one_bone() {
+        let skeleton = skeleton();
+        let rest = Pose::rest(&skeleton);
+        let target = BindTarget {
+            skeleton: &skeleton,
+            rest: &rest,
+            morphs: &[],
+            samples: &[],
+        };
+        // 50 Hz and 60 Hz, which never have a time in common.
+        let mut samples = LiveSamples::default();
+        for i in 0..100 {
+            let (a, b) = (0.02 * f64::from(i), 0.007 + f64::from(i) / 60.0);
+            samples.push_scalar("bend", a, 30.0 * a);
+            samples.push_scalar("twist", b, 20.0 * b);
+        }
+        let bindings = ["bend=hinge:arm,x", "twist=hinge:arm,y"];
+        let mut live = LiveBindings::default();
+        live.set(&bindings.map(|text| text.parse().unwrap()));
+        let found = live.newest(&samples, 1.5, &target);
+        let (_, values) = &found.rotations["arm"];
+        assert!(values.len() > 10, "{}", values.len());
+        for (time, rotation) in values {
+            let turn =
+                |axis: DVec3, degrees: f64| DQuat::from_axis_angle(axis, degrees.to_radians());
+            let rest = skeleton.joint(JointId(1)).rest.rotation;
+            let known = rest * turn(DVec3::X, 30.0 * time) * turn(DVec3::Y, 20.0 * time);
+            assert!(known.dot(*rotation).abs() > 1.0 - 1e-9, "at {time}");
+        }
     }
 }

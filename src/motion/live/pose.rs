@@ -291,6 +291,11 @@ impl LivePose {
         (pose, why)
     }
 
+    /// Whether a body is retargeted to the character.
+    pub fn has_body(&self) -> bool {
+        self.body.is_some()
+    }
+
     /// Whether any channel moves the character.
     pub fn moves(&self) -> bool {
         self.body.is_some() || !(self.joints.is_empty() && self.places.is_empty())

@@ -31,7 +31,8 @@ impl BindingOf {
     fn moves_the_body(self, editor: &Editor, channel: &str) -> bool {
         match self {
             Self::Recording(id) => editor.moves_the_body(id, channel),
-            Self::Live => editor.live_moves_the_body(channel),
+            // The channels of a live body are not listed.
+            Self::Live => false,
         }
     }
 
@@ -208,13 +209,10 @@ impl BindingRows {
         (of, channel, kind): (BindingOf, &str, &str),
     ) {
         if of.moves_the_body(editor, channel) {
-            let text = match of {
-                BindingOf::Recording(_) => {
-                    "This channel moves the body: Adjust motion pairs its bones."
-                }
-                BindingOf::Live => "This channel moves the body.",
-            };
-            dim_ui(ui, text);
+            dim_ui(
+                ui,
+                "This channel moves the body: Adjust motion pairs its bones.",
+            );
             return;
         }
         let known = of.known(editor, channel);

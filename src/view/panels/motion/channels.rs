@@ -1,10 +1,12 @@
 //! The channels that are received live, and what one of them is bound to.
 
+use super::super::clusters::layer_row::dim_ui;
 use super::super::correctives::heading_ui;
 use super::super::correctives::sets::text_ui;
 use super::super::recording_binding::{BindingOf, BindingRows, binding_words};
 use super::super::recording_channels::{ROW, row_ui};
 use crate::editor::Editor;
+use crate::finding::counted;
 use crate::view::theme;
 use egui::{Role, ScrollArea, Ui, WidgetInfo};
 
@@ -26,14 +28,25 @@ impl LiveChannels {
             return;
         };
         let channels = live.channels();
-        let channels = channels
-            .into_iter()
-            .map(|(name, kind)| (name.to_owned(), kind));
-        let channels: Vec<(String, &'static str)> = channels.collect();
-        if channels.is_empty() {
+        let n = channels.len();
+        let free = channels.into_iter();
+        let free = free.filter(|(name, _)| !live.is_of_body(name));
+        let free = free.map(|(name, kind)| (name.to_owned(), kind));
+        let channels: Vec<(String, &'static str)> = free.collect();
+        if n == 0 {
             return;
         }
         heading_ui(ui, "Channels", "");
+        if n > channels.len() {
+            let moving = counted(n - channels.len(), "channel");
+            dim_ui(
+                ui,
+                &format!("{moving} of the body. The character's bones follow them."),
+            );
+        }
+        if channels.is_empty() {
+            return;
+        }
         let area = ScrollArea::vertical()
             .id_salt("live channels")
             .max_height(LIST)

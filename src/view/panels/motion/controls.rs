@@ -1,11 +1,11 @@
 //! The controls of live motion: record, key pose, calibrate, latency, show.
 
 use super::super::correctives::heading_ui;
-use super::super::operation::rows::{combo_ui, row_ui};
+use super::super::operation::root_motion::{root_ui, stretch_ui};
+use super::super::operation::rows::row_ui;
 use super::listening::sign_ui;
 use crate::editor::Editor;
 use crate::editor::live::{LATENCIES, LiveMotion};
-use crate::motion::retarget::RootMotion;
 use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{Button, RichText, Role, Slider, Ui, WidgetInfo};
@@ -46,17 +46,8 @@ pub(super) fn controls_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<C
     let about = Command::ToggleLive.tooltip(ui.ctx());
     ui.checkbox(&mut settings.is_shown, "Show on character")
         .on_hover_text(about);
-    let about = "Which bone has the root motion: the hips, or the root bone of the skeleton along the floor and about the vertical, as game engines expect. A recording keeps this.";
-    row_ui(ui, "Root bone", about, |ui| {
-        let options = [
-            (RootMotion::Hips, "Hips".to_owned(), true),
-            (RootMotion::Root, "Root of the skeleton".to_owned(), true),
-        ];
-        combo_ui(ui, "Root bone", &mut settings.root, &options);
-    });
-    let about = "Bones stretch as those of the sender do, where it sends their positions. A recording keeps this.";
-    ui.checkbox(&mut settings.keeps_stretch, "Keep stretch")
-        .on_hover_text(about);
+    root_ui(ui, &mut settings.root);
+    stretch_ui(ui, &mut settings.keeps_stretch);
     editor.set_live_settings(settings);
 }
 

@@ -11,6 +11,7 @@ mod motion_chains;
 mod pairs;
 mod report;
 mod rig;
+pub(in crate::view::panels) mod root_motion;
 pub(in crate::view::panels) mod rows;
 mod scope;
 

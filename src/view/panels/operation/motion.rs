@@ -2,11 +2,12 @@
 
 use super::buttons::{self, RunAction, RunState, run_ui};
 use super::motion_bones::bones_ui;
+use super::root_motion::{root_ui, stretch_ui};
 use super::rows::{combo_ui, row_ui};
 use crate::editor::Editor;
 use crate::editor::motions::AddingMotion;
 use crate::motion::bvh::Positions;
-use crate::motion::retarget::{MotionSettings, Reference, RootMotion, Scale, Travel};
+use crate::motion::retarget::{MotionSettings, Reference, Scale, Travel};
 use crate::view::panels::recording_timing::frame_rate_ui;
 use crate::view::theme;
 use egui::{CollapsingHeader, DragValue, RichText, Role, Ui, WidgetInfo};
@@ -113,14 +114,7 @@ fn fields_ui(ui: &mut Ui, settings: &mut MotionSettings) {
         ];
         combo_ui(ui, "Root motion", &mut retarget.travel, &options);
     });
-    let about = "Which bone has the root motion: the hips, or the root bone of the skeleton along the floor and about the vertical, as game engines expect.";
-    row_ui(ui, "Root bone", about, |ui| {
-        let options = [
-            (RootMotion::Hips, "Hips".to_owned(), true),
-            (RootMotion::Root, "Root of the skeleton".to_owned(), true),
-        ];
-        combo_ui(ui, "Root bone", &mut retarget.root, &options);
-    });
+    root_ui(ui, &mut retarget.root);
 }
 
 /// The settings that are seldom changed.
@@ -137,9 +131,7 @@ fn advanced_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
             combo_ui(ui, "Positions", &mut settings.positions, &options);
         });
     }
-    let about = "Bones stretch as the bones of the motion do.";
-    ui.checkbox(&mut settings.retarget.keeps_stretch, "Keep stretch")
-        .on_hover_text(about);
+    stretch_ui(ui, &mut settings.retarget.keeps_stretch);
     tolerance_ui(ui, settings);
 }
 
