@@ -6,11 +6,11 @@ use crate::document::{Document, Edit};
 use crate::editor::correctives::free_name;
 use crate::editor::files::file_name;
 use crate::editor::jobs::EditorJob;
+use crate::editor::motions::NOT_TIMED;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{counted, trimmed};
 use crate::io::motion_item::read_item;
 use crate::motion::Timing;
-use crate::motion::timing::regular_times;
 use crate::task::Cancelled;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -27,6 +27,8 @@ pub(in crate::editor) struct RecordingFiles {
 struct Reading {
     /// The recording that it replaces; `None` adds one.
     of: Option<RecordingId>,
+    /// What it was made of, where that is what the document has.
+    changes: Option<Arc<RecordingItem>>,
     verb: &'static str,
     job: JobHandle<Result<RecordingItem, Cancelled>>,
 }
@@ -120,17 +122,13 @@ impl Editor {
         if item.timing == timing {
             return;
         }
-        let regular = item.as_stamped().filter(|_| timing == Timing::Regular);
-        if let Some(Err(why)) = regular.map(|of| regular_times(&of.times)) {
-            self.notify_error(format!("{} stays as it is: {why}.", item.name));
-            return;
-        }
         let clip = item.motion.as_ref().and_then(|motion| motion.clip);
         if clip.is_some_and(|clip| self.document.clips().contains_key(&clip)) {
             self.retarget_with_timing(recording, timing);
             return;
         }
         let label = format!("Changing the times of {}", item.name);
+        let before = item.clone();
         let job = self
             .lane
             .submit(EditorJob::ReadRecording, &label, move |_| {
@@ -144,6 +142,7 @@ impl Editor {
             });
         self.recording_files.reading.push_back(Reading {
             of: Some(recording),
+            changes: Some(before),
             verb: "Change times",
             job,
         });
@@ -202,9 +201,12 @@ impl Editor {
                 }
                 Ok(item)
             });
-        self.recording_files
-            .reading
-            .push_back(Reading { of, verb, job });
+        self.recording_files.reading.push_back(Reading {
+            of,
+            changes: None,
+            verb,
+            job,
+        });
     }
 
     /// Adds the result of `work`, in the background.
@@ -218,6 +220,7 @@ impl Editor {
             .submit(EditorJob::ReadRecording, verb, move |_| Ok(work()));
         self.recording_files.reading.push_back(Reading {
             of: None,
+            changes: None,
             verb,
             job,
         });
@@ -227,7 +230,13 @@ impl Editor {
     pub(in crate::editor) fn take_recording(&mut self) {
         let reading = &mut self.recording_files.reading;
         let ended = reading.iter().position(|reading| reading.job.has_ended());
-        let Some(Reading { of, verb, job }) = ended.and_then(|at| reading.remove(at)) else {
+        let Some(Reading {
+            of,
+            changes,
+            verb,
+            job,
+        }) = ended.and_then(|at| reading.remove(at))
+        else {
             return;
         };
         let mut item = match job.into_result() {
@@ -255,7 +264,17 @@ impl Editor {
                 self.document.free_recording()
             }
         };
-        if self.document.recordings().get(&id).map(|known| &**known) == Some(&item) {
+        let known = self.document.recordings().get(&id);
+        if let (Some(known), Some(before)) = (known, &changes)
+            && !Arc::ptr_eq(known, before)
+        {
+            // It was edited meanwhile: what was made of it before is not what is there now.
+            if self.history.redo_label().is_some() {
+                return self.notify(NOT_TIMED);
+            }
+            return self.set_recording_timing(id, item.timing);
+        }
+        if known.map(|known| &**known) == Some(&item) {
             self.notify(format!("{} has not changed.", item.name));
             return;
         }

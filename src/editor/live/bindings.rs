@@ -77,7 +77,7 @@ impl Editor {
 }
 
 impl LiveMotion {
-    /// Why these bindings do not fit the channels that have arrived, though those of now do; the end of a sentence.
+    /// What is wrong with these bindings on the channels that have arrived, and not with the present ones; the end of a sentence.
     fn binding_fault(&self, bindings: &[Binding], character: &Character) -> Option<String> {
         let faults = |mut tried: LiveBindings| {
             let target = character.bind_target();

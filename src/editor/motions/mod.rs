@@ -47,7 +47,7 @@ const CANCELLED: &str = "Cancelled. Nothing changed.";
 const NOT_BOUND: &str = "The channel was not bound, because you undid an earlier step meanwhile.";
 
 /// The message where an undo ended a change of times.
-const NOT_TIMED: &str =
+pub(in crate::editor) const NOT_TIMED: &str =
     "The times of the samples were not changed, because you undid an earlier step meanwhile.";
 
 /// The message where an undo ended a change of foot contacts.
@@ -308,7 +308,8 @@ impl Editor {
         };
         self.read_motion(Some(recording), then, &label, move |_| {
             let timed = timing.map(|timing| item.timed(timing));
-            let timed = timed.transpose().map_err(|why| why.to_string())?;
+            let timed = timed.transpose();
+            let timed = timed.map_err(|why| format!("{} stays as it is: {why}", item.name))?;
             let item = timed.as_ref().unwrap_or(&item);
             let channels = item.content.as_ref().ok();
             let channels = channels.filter(|_| !is_skeleton(&item.path)).cloned();

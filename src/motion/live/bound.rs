@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The bindings of live channels. A channel that has not arrived yet is bound as soon as it does.
 ///
-/// Invariant: where the samples are those of a recording, its bindings move what these move.
+/// Invariant: they move the character as the bindings of a recording of the same samples do.
 #[derive(Clone, Debug, Default)]
 pub struct LiveBindings {
     bindings: Vec<Binding>,
