@@ -27,6 +27,7 @@ pub mod correlate;
 mod delay;
 pub mod fade;
 pub mod fault;
+mod gaps;
 mod known_bones;
 pub mod live;
 mod morphs;

@@ -1,6 +1,7 @@
 //! Summaries of recordings, for lists that are drawn in every frame.
 
 use super::delay::DelayFigures;
+use super::gaps::{MIN_GAP, longest_step, median_step};
 use super::recording::Recording;
 use super::signal::Signal;
 use super::timing::Steps;
@@ -35,10 +36,6 @@ pub struct ChannelSummary {
     pub max_gap: f64,
 }
 
-/// Samples that are farther apart than this many steps have a gap between them, and at least `MIN_GAP` seconds.
-const GAP_STEPS: f64 = 4.0;
-/// See `GAP_STEPS`.
-const MIN_GAP: f64 = 0.1;
 /// Samples that are farther apart than this many steps have interpolated values between them.
 const APART_STEPS: f64 = 1.75;
 
@@ -53,7 +50,7 @@ impl RecordingSummary {
                 name: name.to_owned(),
                 kind,
                 coverage: times.len() as f64 / (of.times.len() as f64).max(1.0),
-                max_gap: (GAP_STEPS * median_step(&times)).max(MIN_GAP),
+                max_gap: longest_step(median_step(&times)),
             }
         };
         let markers = of.markers.iter();
@@ -84,16 +81,6 @@ impl RecordingSummary {
     }
 }
 
-/// The median of the steps; 0 for fewer than two times.
-fn median_step(times: &[f64]) -> f64 {
-    let mut steps: Vec<f64> = times.windows(2).map(|w| w[1] - w[0]).collect();
-    if steps.is_empty() {
-        return 0.0;
-    }
-    let middle = steps.len() / 2;
-    *steps.select_nth_unstable_by(middle, f64::total_cmp).1
-}
-
 /// The stretches without a gap of all channels together, and the parts of them that are interpolated.
 fn stretches(of: &Recording) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
     let has_value = |i: usize| {
@@ -104,7 +91,7 @@ fn stretches(of: &Recording) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
     };
     let max_gap = of
         .sample_rate()
-        .map_or(MIN_GAP, |rate| (GAP_STEPS / rate).max(MIN_GAP));
+        .map_or(MIN_GAP, |rate| longest_step(1.0 / rate));
     let apart = of.sample_rate().map(|rate| APART_STEPS / rate);
     let mut found: Vec<[f64; 2]> = Vec::new();
     let mut between: Vec<[f64; 2]> = Vec::new();

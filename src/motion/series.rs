@@ -1,15 +1,11 @@
 //! A signal sampled over time, with gaps.
 
+use super::gaps::{longest_step, median_step, runs};
 use super::sampling::{Ends, Interpolation, Sampling};
 use crate::motion::fade::{Fade, Shown};
 use crate::motion::signal::Signal;
 use glam::DQuat;
 use std::ops::Range;
-
-/// The default longest gap, in median steps.
-const GAP_STEPS: f64 = 4.0;
-/// The default longest gap is at least this, seconds.
-const MIN_GAP: f64 = 0.1;
 
 /// Why samples make no channel.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -75,7 +71,7 @@ impl<V: Signal> Channel<V> {
         let median_step = median_step(&times);
         let max_gap = sampling
             .max_gap
-            .unwrap_or_else(|| (GAP_STEPS * median_step).max(MIN_GAP));
+            .unwrap_or_else(|| longest_step(median_step));
         let runs = runs(&times, max_gap);
         let mut slopes = Vec::new();
         if sampling.interpolation == Interpolation::Pchip {
@@ -276,27 +272,6 @@ impl<V: Signal> Channel<V> {
         }
         left
     }
-}
-
-/// The median of the steps; 0 for fewer than two times.
-fn median_step(times: &[f64]) -> f64 {
-    let mut steps: Vec<f64> = times.windows(2).map(|w| w[1] - w[0]).collect();
-    steps.sort_by(f64::total_cmp);
-    steps.get(steps.len() / 2).copied().unwrap_or(0.0)
-}
-
-/// Ranges of times no more than `max_gap` apart.
-fn runs(times: &[f64], max_gap: f64) -> Vec<Range<usize>> {
-    let mut runs = Vec::new();
-    let mut start = 0;
-    for i in 1..=times.len() {
-        // A step of the limit itself is none too many, whatever its rounding.
-        if i == times.len() || times[i] - times[i - 1] > max_gap * (1.0 + 1e-9) {
-            runs.push(start..i);
-            start = i;
-        }
-    }
-    runs
 }
 
 #[cfg(test)]

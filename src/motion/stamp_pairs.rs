@@ -1,8 +1,8 @@
 //! Two recordings on one clock by the moments that both have: stamps and events of equal names.
 
 use super::align::{ClockError, ClockEvent, ClockFit, ClockMap, fit_clock};
+use super::gaps::median_step;
 use super::recording::{Event, Recording};
-use super::timing::Steps;
 use std::collections::BTreeMap;
 
 /// Moments of one name that are closer are one, seconds.
@@ -43,7 +43,7 @@ pub fn moment_uncertainty(of: &Recording, moments: &[f64], always: bool) -> f64 
     if !(always || moments.iter().any(is_sample)) {
         return 0.0;
     }
-    0.5 * median_step(of)
+    0.5 * median_step(&of.times)
 }
 
 /// How well pairs are known that set a drift, common seconds: as the worse one of the first and the last. A moment is known to half
@@ -55,7 +55,7 @@ pub fn pairs_uncertainty(
     halves: [f64; 2],
     clock: ClockMap,
 ) -> f64 {
-    let limits = [of, theirs].map(|of| WIDE_STEPS * median_step(of));
+    let limits = [of, theirs].map(|of| WIDE_STEPS * median_step(&of.times));
     let known = |moment: Option<&Event>, which: usize| {
         let width = moment.map_or(0.0, |moment| moment.width);
         if width > limits[which] {
@@ -75,11 +75,6 @@ pub fn pairs_uncertainty(
     let by_time = |a: &&ClockEvent, b: &&ClockEvent| a.device.total_cmp(&b.device);
     let ends = [pairs.iter().min_by(by_time), pairs.iter().max_by(by_time)];
     ends.into_iter().flatten().map(of_pair).fold(0.0, f64::max)
-}
-
-/// The median of the steps, seconds; 0 for fewer than two samples.
-fn median_step(of: &Recording) -> f64 {
-    Steps::of(&of.times).map_or(0.0, |steps| steps.median)
 }
 
 /// The moments of a recording, ascending: the events of its file, and stamps. A stamp on an event of its name is that event.

@@ -3,14 +3,10 @@
 //! Reading makes stamps late and early, and the rate of a device hardly changes. Stamps are believed unless the artist says
 //! otherwise, and then they may be off by at most half a step: farther off, a sample could be another one.
 
+use super::gaps::{is_gap, longest_step, runs};
 use super::recording::{Event, Recording};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
-/// Samples that are farther apart than this many steps have a gap between them, and at least [`MIN_GAP`].
-const GAP_STEPS: f64 = 4.0;
-/// See [`GAP_STEPS`], seconds.
-const MIN_GAP: f64 = 0.1;
 /// Samples that are farther apart than this many steps have lost ones between them.
 const APART_STEPS: f64 = 1.5;
 /// A sample may be this far from where the rate puts it, steps. With what rounding adds.
@@ -97,7 +93,7 @@ impl Steps {
         steps.sort_by(f64::total_cmp);
         let median = *steps.get(steps.len() / 2)?;
         let limit = longest_step(median);
-        let n_gaps = steps.len() - steps.partition_point(|step| *step <= limit);
+        let n_gaps = steps.len() - steps.partition_point(|step| !is_gap(*step, limit));
         let mut off: Vec<f64> = steps.iter().map(|step| (step - median).abs()).collect();
         off.sort_by(f64::total_cmp);
         let jitter = off[off.len() * 95 / 100];
@@ -107,11 +103,6 @@ impl Steps {
             n_gaps,
         })
     }
-}
-
-/// The longest step that is no gap, seconds. A step of the limit itself is none, whatever its rounding.
-fn longest_step(median: f64) -> f64 {
-    (GAP_STEPS * median).max(MIN_GAP) * (1.0 + 1e-9)
 }
 
 /// The times of samples at a regular rate: between gaps, the line that fits index and time best. Where single samples are lost, the index
@@ -130,19 +121,6 @@ pub fn regular_times(times: &[f64]) -> Result<Vec<f64>, TimingError> {
         regular.extend(fitted);
     }
     Ok(regular)
-}
-
-/// The ranges of times whose steps are no longer than `longest`.
-fn runs(times: &[f64], longest: f64) -> Vec<Range<usize>> {
-    let mut runs = Vec::new();
-    let mut start = 0;
-    for i in 1..=times.len() {
-        if i == times.len() || times[i] - times[i - 1] > longest {
-            runs.push(start..i);
-            start = i;
-        }
-    }
-    runs
 }
 
 /// As [`fitted`], with indices that count lost samples.
