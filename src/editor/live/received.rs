@@ -12,6 +12,8 @@ use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
 use crate::sentence::sentence;
 use crate::skeleton::{Pose, Skeleton};
+use glam::DVec3;
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,7 +116,7 @@ pub struct LiveMotion {
     unbound: Option<String>,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
-    /// Where the body was first, from which it travels: a pose that is made anew goes on from it.
+    /// Where the body was first, from which it travels and stretches: a pose that is made anew goes on from it.
     origin: Origin,
     calibration: Calibration,
     /// The sender's time at which the calibration starts.
@@ -362,6 +364,13 @@ impl LiveMotion {
             came = true;
             self.receive(&packet, latency);
         }
+        let samples = match &self.source {
+            Source::Vmc(source) => &source.samples,
+            Source::Json(source) => &source.samples,
+        };
+        if came && self.origin.add_bones(samples) {
+            self.made_for = None;
+        }
         came
     }
 
@@ -419,7 +428,11 @@ impl LiveMotion {
     /// Stops recording and showing, for another model.
     pub(super) fn forget_model(&mut self) {
         self.made_for = None;
-        self.origin = Origin::default();
+        // How long the bones of the performer are does not depend on the model.
+        self.origin = Origin {
+            bones: std::mem::take(&mut self.origin.bones),
+            ..Origin::default()
+        };
         self.bindings.forget_places();
         self.pose = None;
         self.taking = Taking::Off;
@@ -436,6 +449,11 @@ impl LiveMotion {
     /// The calibration.
     pub(super) fn calibration(&self) -> &Calibration {
         &self.calibration
+    }
+
+    /// Where the bones of the body are in their parents at rest, calibrated, metres.
+    pub(super) fn rest_places(&self) -> BTreeMap<String, DVec3> {
+        self.calibration.rest_places(&self.origin)
     }
 
     /// How far the body was from a T- or an A-pose when it began to move, degrees, where that is far and no calibration was made
@@ -538,7 +556,7 @@ impl LiveMotion {
                 ..MotionSettings::default()
             };
             let calibration = self.calibration.clone();
-            self.origin = self.origin.or_newest(samples);
+            self.origin = std::mem::take(&mut self.origin).or_newest(samples);
             let (found, why) = LivePose::new(
                 samples,
                 &bound,
@@ -546,9 +564,12 @@ impl LiveMotion {
                 &character.rig,
                 &settings,
                 calibration,
-                self.origin,
+                self.origin.clone(),
             );
-            self.pose = Some(found);
+            self.pose = Some(match &self.pose {
+                Some(before) => found.going_on(before),
+                None => found,
+            });
             self.morphs = LiveMorphs::new(character.morphs());
             self.why = why;
             let names =
