@@ -84,6 +84,15 @@ enum Source {
     Json(Box<JsonSource>),
 }
 
+impl Source {
+    fn samples(&self) -> &LiveSamples {
+        match self {
+            Self::Vmc(source) => &source.samples,
+            Self::Json(source) => &source.samples,
+        }
+    }
+}
+
 /// The rotations, each with whether it is one of the world and whether it is bound, and the skeleton that a live pose was made for.
 type MadeFor = (Vec<(String, bool, bool)>, Arc<Skeleton>);
 
@@ -341,10 +350,7 @@ impl LiveMotion {
     }
 
     pub(super) fn samples(&self) -> &LiveSamples {
-        match &self.source {
-            Source::Vmc(source) => &source.samples,
-            Source::Json(source) => &source.samples,
-        }
+        self.source.samples()
     }
 
     fn samples_mut(&mut self) -> &mut LiveSamples {
@@ -364,10 +370,7 @@ impl LiveMotion {
             came = true;
             self.receive(&packet, latency);
         }
-        let samples = match &self.source {
-            Source::Vmc(source) => &source.samples,
-            Source::Json(source) => &source.samples,
-        };
+        let samples = self.source.samples();
         if came && self.origin.add_bones(samples) {
             self.made_for = None;
         }
@@ -530,10 +533,7 @@ impl LiveMotion {
         let Some(time) = time else {
             return false;
         };
-        let samples = match &self.source {
-            Source::Vmc(source) => &source.samples,
-            Source::Json(source) => &source.samples,
-        };
+        let samples = self.source.samples();
         let target = character.bind_target();
         let bound = self.bindings.newest(samples, time, &target);
         self.unbound = bound.why.as_deref().map(sentence);
