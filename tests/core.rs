@@ -171,6 +171,8 @@ mod layers;
 mod lengths;
 #[path = "core/live_motion.rs"]
 mod live_motion;
+#[path = "core/live_stretch.rs"]
+mod live_stretch;
 #[path = "core/logical_parents.rs"]
 mod logical_parents;
 #[path = "core/malformed.rs"]

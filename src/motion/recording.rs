@@ -6,7 +6,7 @@ use super::series::{Channel, ChannelError};
 use super::signal::Signal;
 use crate::sentence::shortened;
 use glam::{DQuat, DVec3};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Channels with one value for each time. A missing position or scalar is NaN, a missing rotation all zeros.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +29,9 @@ pub struct Recording {
     pub labels: Vec<LabelTrack>,
     /// Marked moments.
     pub events: Vec<Event>,
+    /// Where bones are in their parents at rest, by the names of their markers, metres: bones that stretch do so from there. One that is
+    /// not named is at rest where it is first.
+    pub rest_places: BTreeMap<String, DVec3>,
     /// When the values of each time arrived, seconds of the computer that received them since the first did: n_times, NaN where
     /// that is not known. Empty unless they were received live.
     pub arrivals: Vec<f64>,

@@ -12,6 +12,8 @@ use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
 use crate::sentence::sentence;
 use crate::skeleton::{Pose, Skeleton};
+use glam::DVec3;
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +84,15 @@ enum Source {
     Json(Box<JsonSource>),
 }
 
+impl Source {
+    fn samples(&self) -> &LiveSamples {
+        match self {
+            Self::Vmc(source) => &source.samples,
+            Self::Json(source) => &source.samples,
+        }
+    }
+}
+
 /// The rotations, each with whether it is one of the world and whether it is bound, and the skeleton that a live pose was made for.
 type MadeFor = (Vec<(String, bool, bool)>, Arc<Skeleton>);
 
@@ -114,7 +125,7 @@ pub struct LiveMotion {
     unbound: Option<String>,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
-    /// Where the body was first, from which it travels: a pose that is made anew goes on from it.
+    /// Where the body was first, from which it travels and stretches: a pose that is made anew goes on from it.
     origin: Origin,
     calibration: Calibration,
     /// The sender's time at which the calibration starts.
@@ -344,10 +355,7 @@ impl LiveMotion {
     }
 
     pub(super) fn samples(&self) -> &LiveSamples {
-        match &self.source {
-            Source::Vmc(source) => &source.samples,
-            Source::Json(source) => &source.samples,
-        }
+        self.source.samples()
     }
 
     fn samples_mut(&mut self) -> &mut LiveSamples {
@@ -366,6 +374,10 @@ impl LiveMotion {
             };
             came = true;
             self.receive(&packet, latency);
+        }
+        let samples = self.source.samples();
+        if came && self.origin.add_bones(samples) {
+            self.made_for = None;
         }
         came
     }
@@ -424,7 +436,11 @@ impl LiveMotion {
     /// Stops recording and showing, for another model.
     pub(super) fn forget_model(&mut self) {
         self.made_for = None;
-        self.origin = Origin::default();
+        // How long the bones of the performer are does not depend on the model.
+        self.origin = Origin {
+            bones: std::mem::take(&mut self.origin.bones),
+            ..Origin::default()
+        };
         self.bindings.forget_places();
         self.pose = None;
         self.taking = Taking::Off;
@@ -441,6 +457,11 @@ impl LiveMotion {
     /// The calibration.
     pub(super) fn calibration(&self) -> &Calibration {
         &self.calibration
+    }
+
+    /// Where the bones of the body are in their parents at rest, calibrated, metres.
+    pub(super) fn rest_places(&self) -> BTreeMap<String, DVec3> {
+        self.calibration.rest_places(&self.origin)
     }
 
     /// How far the body was from a T- or an A-pose when it began to move, degrees, where that is far and no calibration was made
@@ -517,10 +538,7 @@ impl LiveMotion {
         let Some(time) = time else {
             return false;
         };
-        let samples = match &self.source {
-            Source::Vmc(source) => &source.samples,
-            Source::Json(source) => &source.samples,
-        };
+        let samples = self.source.samples();
         let target = character.bind_target();
         let bound = self.bindings.newest(samples, time, &target);
         self.unbound = unfit(&bound.faults);
@@ -543,7 +561,7 @@ impl LiveMotion {
                 ..MotionSettings::default()
             };
             let calibration = self.calibration.clone();
-            self.origin = self.origin.or_newest(samples);
+            self.origin = std::mem::take(&mut self.origin).or_newest(samples);
             let (found, why) = LivePose::new(
                 samples,
                 &bound,
@@ -551,9 +569,12 @@ impl LiveMotion {
                 &character.rig,
                 &settings,
                 calibration,
-                self.origin,
+                self.origin.clone(),
             );
-            self.pose = Some(found);
+            self.pose = Some(match &self.pose {
+                Some(before) => found.going_on(before),
+                None => found,
+            });
             self.morphs = LiveMorphs::new(character.morphs());
             self.why = why;
             let names =

@@ -34,7 +34,7 @@ impl Editor {
             return false;
         }
         let (calibration, device) = (live.calibration().clone(), live.device());
-        let bindings = live.bindings.clone();
+        let (bindings, rest_places) = (live.bindings.clone(), live.rest_places());
         let retarget = self.live.settings.retarget();
         let Some((mut samples, since)) = live.take_recording() else {
             self.notify("Nothing arrived during the recording, so nothing is kept.");
@@ -44,6 +44,7 @@ impl Editor {
             calibration.apply(&mut samples);
             let recording = Recording {
                 device,
+                rest_places,
                 ..samples.recording(since)
             };
             recorded(recording, &bindings, retarget)

@@ -8,6 +8,7 @@
 //! Invariant: a channel that has no value is held and fades to rest, and returns without a jump.
 
 mod bound;
+mod calibration;
 mod clock;
 mod json;
 mod morphs;
@@ -16,10 +17,11 @@ mod samples;
 mod start_pose;
 
 pub use bound::{BoundSamples, LiveBindings};
+pub use calibration::{Calibration, Origin};
 pub use clock::LiveClock;
 pub(in crate::motion) use clock::{Delays, is_other_clock};
 pub use json::{JsonCounts, JsonSource};
 pub use morphs::LiveMorphs;
-pub use pose::{Calibration, LivePose, Origin};
+pub use pose::LivePose;
 pub use samples::LiveSamples;
 pub use start_pose::FAR_DEGREES;

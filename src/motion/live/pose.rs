@@ -1,6 +1,7 @@
 //! The pose of a character under live motion.
 
 use super::bound::BoundSamples;
+use super::calibration::{Calibration, Origin};
 use super::samples::{LiveSamples, max_gap};
 use crate::math::transform::normalize_or_identity;
 use crate::motion::bindings::HELD;
@@ -12,163 +13,10 @@ use crate::motion::take::Take;
 use crate::motion::vmc::{Body, LiveRoot, ROOT};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DQuat, DVec3};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A time within this of a sample is that of the sample, seconds.
 const SAME_SECS: f64 = 1e-6;
-/// The least number of samples of a bone for a calibration.
-const MIN_SAMPLES: usize = 5;
-
-/// The rotations of a sender's bones while its body stands in a T-pose.
-///
-/// Senders may send the axes of their own model. With the world rotation C of a bone in the T-pose, `C_parent q C^-1` is its
-/// local rotation over a T-pose whose bones have no rotation, as Unity's humanoid bones have it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Calibration {
-    /// C of the bone above and of the bone itself, by name.
-    turns: BTreeMap<String, [DQuat; 2]>,
-    /// The bones that were sent, with all bones above them.
-    sent: BTreeSet<String>,
-    /// Where the body stands.
-    origin: Origin,
-}
-
-/// From where a body travels.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Origin {
-    /// The position of the hips over their root, metres.
-    pub hips: Option<DVec3>,
-    /// The rotation of the root.
-    pub root_rotation: Option<DQuat>,
-    /// The place of the root, metres.
-    pub root_place: Option<DVec3>,
-}
-
-impl Origin {
-    /// What is not known yet is where the newest samples have it.
-    #[must_use]
-    pub fn or_newest(self, samples: &LiveSamples) -> Self {
-        Self {
-            hips: self.hips.or_else(|| samples.newest_position("Hips")),
-            root_rotation: self
-                .root_rotation
-                .or_else(|| Some(samples.rotation(ROOT).last()?.1)),
-            root_place: self.root_place.or_else(|| samples.newest_position(ROOT)),
-        }
-    }
-}
-
-impl Calibration {
-    /// The medians of the samples since a time of the sender; `None` without a bone that has enough of them.
-    pub fn of(samples: &LiveSamples, since: f64) -> Option<Self> {
-        let body = body_of(samples, None)?;
-        let recent = |name: &str| -> Vec<DQuat> {
-            let samples = samples.rotation(name).iter();
-            samples.filter(|s| s.0 >= since).map(|s| s.1).collect()
-        };
-        let locals: Vec<Option<DQuat>> = (0..body.bones.len())
-            .map(|bone| median_rotation(&recent(body.name(bone))))
-            .collect();
-        if locals.iter().all(Option::is_none) {
-            return None;
-        }
-        let local = |bone: usize| locals[bone].unwrap_or(DQuat::IDENTITY);
-        let (world, _) = body.world(local, |_| None);
-        let turns = (0..body.bones.len()).map(|bone| {
-            let above = body.parents[bone].map_or(DQuat::IDENTITY, |p| world[p]);
-            (body.name(bone).to_owned(), [above, world[bone]])
-        });
-        let is_sent = |bone: usize| {
-            let mut at = Some(bone);
-            while let Some(bone) = at {
-                if locals[bone].is_none() {
-                    return false;
-                }
-                at = body.parents[bone];
-            }
-            true
-        };
-        let sent = (0..body.bones.len()).filter(|bone| is_sent(*bone));
-        let sent = sent.map(|bone| body.name(bone).to_owned()).collect();
-        Some(Self {
-            turns: turns.collect(),
-            sent,
-            origin: Origin {
-                hips: median_place(samples, "Hips", since),
-                root_rotation: median_rotation(&recent(ROOT)),
-                root_place: median_place(samples, ROOT, since),
-            },
-        })
-    }
-
-    /// The world rotation of a bone that was sent with all bones above it.
-    pub(super) fn world(&self, name: &str) -> Option<DQuat> {
-        if !self.sent.contains(name) {
-            return None;
-        }
-        self.turns.get(name).map(|[_, own]| *own)
-    }
-
-    /// The rotation of a bone in its parent, over a T-pose without rotations.
-    pub fn turned(&self, name: &str, local: DQuat) -> DQuat {
-        self.turns.get(name).map_or(local, |[above, own]| {
-            normalize_or_identity(*above * local * own.conjugate())
-        })
-    }
-
-    /// Applies the calibration to all samples.
-    pub fn apply(&self, samples: &mut LiveSamples) {
-        for name in self.turns.keys() {
-            samples.turn(name, |q| self.turned(name, q));
-        }
-    }
-}
-
-/// The median by component of rotations on one half of the sphere; `None` for too few.
-fn median_rotation(rotations: &[DQuat]) -> Option<DQuat> {
-    let first = *rotations
-        .first()
-        .filter(|_| rotations.len() >= MIN_SAMPLES)?;
-    let part = |k: usize| {
-        let near = |q: &DQuat| if q.dot(first) < 0.0 { -*q } else { *q };
-        let mut parts: Vec<f64> = rotations.iter().map(|q| near(q).to_array()[k]).collect();
-        parts.sort_by(f64::total_cmp);
-        parts[parts.len() / 2]
-    };
-    let median = DQuat::from_array([0, 1, 2, 3].map(part));
-    median.is_valid().then(|| normalize_or_identity(median))
-}
-
-/// The median by component of the positions of a name since a time; `None` without one.
-fn median_place(samples: &LiveSamples, name: &str, since: f64) -> Option<DVec3> {
-    let places = samples.position(name).iter().filter(|s| s.0 >= since);
-    let places: Vec<DVec3> = places.map(|s| s.1).collect();
-    let axis = |k: usize| {
-        let mut along: Vec<f64> = places.iter().map(|p| p[k]).collect();
-        along.sort_by(f64::total_cmp);
-        along.get(along.len() / 2).copied()
-    };
-    let ((x, y), z) = axis(0).zip(axis(1)).zip(axis(2))?;
-    Some(DVec3::new(x, y, z))
-}
-
-/// The humanoid body of the bones that a sender names; `hips`: their position in the T-pose, otherwise the newest one.
-fn body_of(samples: &LiveSamples, hips: Option<DVec3>) -> Option<Body> {
-    let is_local = |bone: &str| {
-        samples
-            .rotation_names()
-            .any(|(name, world)| name == bone && !world)
-    };
-    Body::new(is_local, |name| match (name, hips) {
-        ("Hips", Some(hips)) => Some(hips),
-        ("Hips", None) => samples.newest_position(name),
-        // As a recording that begins with them has it.
-        _ => {
-            let mut places = samples.position(name).iter().map(|sample| sample.1);
-            places.find(DVec3::is_valid)
-        }
-    })
-}
 
 /// A joint that is rotated by the channel of its name, or by those that are bound to it.
 #[derive(Clone, Debug)]
@@ -193,6 +41,24 @@ struct LiveBody {
     root: LiveRoot,
 }
 
+impl LiveBody {
+    /// Goes on from the body that this one replaces.
+    fn go_on(&mut self, before: &Self) {
+        self.heading = before.heading;
+        self.root = self.root.going_on(&before.root);
+        for (bone, of) in self.body.bones.iter().enumerate() {
+            let Some(known) = before.body.bones.iter().position(|known| known == of) else {
+                continue;
+            };
+            self.guards[bone] = before.guards[known];
+            // How far it was from another place says nothing.
+            if before.body.offsets[known] == self.body.offsets[bone] {
+                self.places[bone] = before.places[known];
+            }
+        }
+    }
+}
+
 /// The pose of a character under live motion: a humanoid body is retargeted, bound channels rotate and displace their joints, other
 /// rotations apply to the joints of the same names.
 #[derive(Clone, Debug)]
@@ -206,7 +72,7 @@ pub struct LivePose {
 
 impl LivePose {
     /// For the channels that a sender has now, and those that are bound, on a skeleton whose rest pose is `target`. `origin`: from
-    /// where the body travels, unless it is calibrated. The reason that a body does not move the character is returned beside it.
+    /// where the body moves, unless it is calibrated. The reason that a body does not move the character is returned beside it.
     pub fn new(
         samples: &LiveSamples,
         bound: &BoundSamples,
@@ -217,12 +83,9 @@ impl LivePose {
         origin: Origin,
     ) -> (Self, Option<String>) {
         let fade = Fade::default();
-        let body = body_of(samples, calibration.origin.hips.or(origin.hips));
-        let of = &calibration.origin;
-        let root = LiveRoot::new(
-            of.root_rotation.or(origin.root_rotation),
-            of.root_place.or(origin.root_place),
-        );
+        let origin = calibration.origin_or(origin);
+        let body = calibration.body(samples, &origin);
+        let root = LiveRoot::new(origin.root_rotation, origin.root_place);
         let mut why = None;
         let body = body.and_then(|body| {
             let made = retarget(&body, skeleton, target, settings);
@@ -296,6 +159,25 @@ impl LivePose {
         self.body.is_some()
     }
 
+    /// Goes on from the pose that this one replaces: what is held or fades does so further, and a root joint faces as it did. A body
+    /// of another calibration begins anew.
+    #[must_use]
+    pub fn going_on(mut self, before: &Self) -> Self {
+        let is_same = self.calibration == before.calibration;
+        let bodies = self.body.as_mut().zip(before.body.as_ref());
+        if let Some((live, before)) = bodies.filter(|_| is_same) {
+            live.go_on(before);
+        }
+        for joint in &mut self.joints {
+            let mut known = before.joints.iter();
+            if let Some(known) = known.find(|known| known.slot == joint.slot) {
+                joint.guard = known.guard;
+            }
+        }
+        self.places.clone_from(&before.places);
+        self
+    }
+
     /// Whether any channel moves the character.
     pub fn moves(&self) -> bool {
         self.body.is_some() || !(self.joints.is_empty() && self.places.is_empty())
@@ -326,8 +208,9 @@ impl LivePose {
                 if !(is_hips || live.body.may_stretch(bone)) {
                     return None;
                 }
-                let rest = live.body.offsets[bone];
-                let by = found(samples.position(live.body.name(bone)), time).map(|p| p - rest);
+                let (name, rest) = (live.body.name(bone), live.body.offsets[bone]);
+                let place = found(samples.position(name), time);
+                let by = place.map(|p| calibration.placed(name, p) - rest);
                 Some(rest + live.places[bone].next(time, by).value)
             });
             let moved: Vec<Option<DVec3>> = shown.collect();
@@ -482,43 +365,5 @@ mod tests {
         assert_eq!(at(1.1), Some(9.0), "soon after the newest");
         assert_eq!(at(1.2), None);
         assert_eq!(sample::<f64>(&[], 0.0, 1.0), None);
-    }
-
-    #[test]
-    fn a_calibrated_t_pose_has_no_rotations() {
-        let mut samples = LiveSamples::default();
-        let turns = [
-            ("Hips", DQuat::from_rotation_y(0.7)),
-            ("Spine", DQuat::from_rotation_x(-0.4)),
-            ("LeftUpperArm", DQuat::from_rotation_z(1.1)),
-        ];
-        for i in 0..60 {
-            for (name, q) in turns {
-                // The same rotation with either sign, and one that is far off.
-                let q = if i % 2 == 0 { q } else { -q };
-                let q = if i == 30 {
-                    DQuat::from_rotation_z(2.0)
-                } else {
-                    q
-                };
-                samples.push_rotation(name, f64::from(i) / 60.0, q);
-            }
-            samples.push_position("Hips", f64::from(i) / 60.0, DVec3::new(0.3, 0.9, 0.0));
-        }
-        let found = Calibration::of(&samples, 0.0).unwrap();
-        assert_eq!(found.origin.hips, Some(DVec3::new(0.3, 0.9, 0.0)));
-        assert_eq!(found.origin.root_place, None, "none was sent");
-        for (name, q) in turns {
-            let turned = found.turned(name, q);
-            assert!(
-                turned.angle_between(DQuat::IDENTITY) < 1e-6,
-                "{name} {turned}"
-            );
-        }
-        assert!(Calibration::of(&samples, 0.99).is_none(), "too few samples");
-        found.apply(&mut samples);
-        let (_, last) = *samples.rotation("Spine").last().unwrap();
-        assert!(last.angle_between(DQuat::IDENTITY) < 1e-6);
-        assert!(Calibration::of(&LiveSamples::default(), 0.0).is_none());
     }
 }

@@ -328,6 +328,13 @@ impl LiveSamples {
         }
     }
 
+    /// Changes every sample of a position.
+    pub fn place(&mut self, name: &str, place: impl Fn(DVec3) -> DVec3) {
+        for (_, value) in self.positions.get_mut(name).into_iter().flatten() {
+            *value = place(*value);
+        }
+    }
+
     /// The channels since a time of the sender, as a recording that begins at 0. Of samples at one time the last stays.
     pub fn recording(&self, since: f64) -> Recording {
         let mut times: Vec<f64> = Vec::new();

@@ -1,6 +1,6 @@
 //! How far a body that begins to move is from a T- or an A-pose.
 
-use super::pose::Calibration;
+use super::calibration::Calibration;
 use glam::{DQuat, DVec3};
 
 /// Bones of limbs with their directions in a T-pose: x to the left, y up, z to the front.

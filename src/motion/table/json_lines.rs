@@ -5,7 +5,8 @@
 //!  "scalar": {"emg": 41.2}, "label": {"phase": "flex"}, "event": "clap"}
 //! ```
 //!
-//! All but `t` (seconds) is optional; unknown keys are ignored. `arrival` (seconds) is when the line arrived, on another clock. Right-handed, Y up, metres. Rotations are those of joints in
+//! All but `t` (seconds) is optional; unknown keys are ignored. `arrival` (seconds) is when the line arrived, on another clock; `rest`
+//! has the places of bones at rest, as `position`. Right-handed, Y up, metres. Rotations are those of joints in
 //! their parents' spaces; `"space": "world"` says otherwise.
 
 use super::number::check_time;
@@ -49,6 +50,9 @@ pub(in crate::motion) struct JsonLine {
     /// A number in what Sinew writes; elsewhere a key that is not known, of any type.
     #[serde(default)]
     arrival: Option<serde_json::Value>,
+    /// Places by name in what Sinew writes; elsewhere a key that is not known, of any type.
+    #[serde(default)]
+    rest: Option<serde_json::Value>,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -128,6 +132,12 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
         let is_world = read.is_world();
         let arrival = read.arrival.as_ref().and_then(serde_json::Value::as_f64);
         arrivals.extend(arrival.map(|arrival| (read.t, arrival)));
+        let rest = read.rest.map(serde_json::from_value);
+        let rest: BTreeMap<String, [f64; 3]> = rest.and_then(Result::ok).unwrap_or_default();
+        for (name, place) in rest {
+            let place = DVec3::from_array(place);
+            recording.rest_places.entry(name).or_insert(place);
+        }
         if recording.device.is_none() {
             recording.device = read.device;
         }

@@ -18,6 +18,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<&'a str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    rest: BTreeMap<&'a str, [f64; 3]>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     rotation: BTreeMap<&'a str, [f64; 4]>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     position: BTreeMap<&'a str, [f64; 3]>,
@@ -37,6 +39,7 @@ impl Line<'_> {
             t,
             arrival: None,
             device: None,
+            rest: BTreeMap::new(),
             rotation: BTreeMap::new(),
             position: BTreeMap::new(),
             scalar: BTreeMap::new(),
@@ -69,15 +72,20 @@ impl Line<'_> {
 }
 
 /// Writes a recording as [`parse_json_lines`](super::parse_json_lines) reads it: a line for each time with its valid values,
-/// one more for the rotations of the world, and one for each event. The device is in the first line, what arrived live has its
-/// arrivals. Scalars have the units
-/// of [`Recording`].
+/// one more for the rotations of the world, and one for each event. The device and the places at rest are in the first line,
+/// what arrived live has its arrivals. Scalars have the units of [`Recording`].
 pub fn write_json_lines(recording: &Recording, out: &mut dyn Write) -> std::io::Result<()> {
     for (i, &t) in recording.times.iter().enumerate() {
         let mut line = Line::at(t);
         let mut in_world = Line::at(t);
         in_world.space = Some("world");
         line.device = recording.device.as_deref().filter(|_| i == 0);
+        if i == 0 {
+            let rest = recording.rest_places.iter();
+            let rest = rest.filter(|(_, place)| place.is_valid());
+            line.rest
+                .extend(rest.map(|(name, place)| (&**name, place.to_array())));
+        }
         let arrival = recording.arrivals.get(i).copied();
         line.arrival = arrival.filter(|arrival| arrival.is_finite());
         for track in &recording.rotations {
@@ -129,7 +137,7 @@ mod tests {
     #[test]
     fn what_is_written_reads_back() {
         let text = concat!(
-            r#"{"t":0.25,"device":"imu","rotation":{"arm":[0.0,0.0,0.6,0.8]},"position":{"wrist":[0.1,0.2,0.3]}}"#,
+            r#"{"t":0.25,"device":"imu","rest":{"wrist":[0.1,0.2,0.25]},"rotation":{"arm":[0.0,0.0,0.6,0.8]},"position":{"wrist":[0.1,0.2,0.3]}}"#,
             "\n",
             r#"{"t":0.5,"arrival":0.262,"scalar":{"emg":41.2},"label":{"phase":"flex"}}"#,
             "\n",
@@ -143,6 +151,8 @@ mod tests {
         write_json_lines(&recording, &mut written).unwrap();
         let written = String::from_utf8(written).unwrap();
         assert_eq!(written, text);
+        let rest = recording.rest_places["wrist"];
+        assert_eq!(rest, glam::DVec3::new(0.1, 0.2, 0.25));
         assert!(recording.arrivals[0].is_nan() && recording.arrivals[1] == 0.262);
         let again = parse_json_lines(&written, &Task::new()).unwrap();
         let show = |recording: &Recording| format!("{recording:?}");

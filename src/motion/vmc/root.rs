@@ -73,6 +73,15 @@ impl LiveRoot {
         }
     }
 
+    /// Goes on from the root that this one replaces, from where that started.
+    #[must_use]
+    pub fn going_on(&self, before: &Self) -> Self {
+        Self {
+            rotation: self.rotation.going_on(&before.rotation),
+            place: self.place.going_on(&before.place),
+        }
+    }
+
     /// How it has moved at a time (seconds), at which its channels have these values.
     pub fn next(&mut self, time: f64, rotation: Option<DQuat>, place: Option<DVec3>) -> Root {
         let [first_rotation, rotation] = self.rotation.next(time, rotation);
@@ -98,6 +107,13 @@ impl<V: Signal> Part<V> {
             guard: Guard::new(root_fade()),
             start,
             shown: None,
+        }
+    }
+
+    fn going_on(&self, before: &Self) -> Self {
+        Self {
+            start: before.start.or(self.start),
+            ..before.clone()
         }
     }
 

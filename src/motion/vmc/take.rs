@@ -165,10 +165,13 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
     };
     let places = |name: &str| recording.markers.iter().find(|track| track.name == name);
     let first_place = |track: &Track<DVec3>| track.values.iter().copied().find(DVec3::is_valid);
-    let body = Body::new(
-        |name| rotation(name).is_some(),
-        |name| places(name).and_then(first_place),
-    )?;
+    let rest_place = |name: &str| {
+        // The hips travel from where they are first.
+        let said = recording.rest_places.get(name);
+        let said = said.filter(|_| name != BONES[HIPS].name).copied();
+        said.or_else(|| places(name).and_then(first_place))
+    };
+    let body = Body::new(|name| rotation(name).is_some(), rest_place)?;
     if length_fault(recording).is_some() {
         return None;
     }
