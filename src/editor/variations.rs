@@ -24,10 +24,12 @@ impl Editor {
         let Some(known) = self.measurements() else {
             return;
         };
-        // Factors that were there before stay as they are, however the document has changed since.
+        // Layers that were not valid before may stay so, however the document has changed since: a factor may come down in steps.
         let before = self.document.gain_faults(&known.variations);
         let mut faults = self.document.gain_faults(&variations).into_iter();
-        if let Some(fault) = faults.find(|fault| !before.contains(fault)) {
+        if let Some(fault) =
+            faults.find(|fault| !before.iter().any(|of| of.is_of_same_layer(fault)))
+        {
             let text = format!(
                 "The gain of \"{}\" in the group \"{}\" cannot be multiplied by this factor: {}.",
                 fault.layer, fault.group, fault.why

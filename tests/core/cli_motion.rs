@@ -549,8 +549,8 @@ fn live_motion_is_recorded_and_reads_back() {
         "{said:?}"
     );
     assert!(said[1].starts_with("2 channels, 0.4 s. Wrote "), "{said:?}");
-    assert!(said[2].starts_with("arrived "), "{said:?}");
-    assert!(done(&["motion", "info", text(&take)]).contains("ms late in the median"));
+    assert!(said[2].starts_with("delay: median "), "{said:?}");
+    assert!(done(&["motion", "info", text(&take)]).contains("  delay: median "));
     let found: Value =
         serde_json::from_str(&done(&["motion", "info", text(&take), "--json"])).unwrap();
     assert_eq!(found["notes"].as_array().map(Vec::len), Some(0), "{found}");

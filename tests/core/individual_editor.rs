@@ -914,7 +914,7 @@ fn a_what_if_has_a_gain_of_its_own() {
     };
     let of_what_if = |h: &EditorHarness| {
         let problems = h.editor.problems().iter();
-        let of = problems.filter(|f| f.to_string().contains("The what-if multiplies its gain"));
+        let of = problems.filter(|f| f.to_string().contains("With the what-if's factor"));
         of.count()
     };
     raise(&mut h, 2e4);
@@ -928,6 +928,11 @@ fn a_what_if_has_a_gain_of_its_own() {
     assert_eq!(h.editor.variations(), gain(2.0));
     assert_eq!(of_what_if(&h), 0);
     raise(&mut h, 6e5);
+    assert_eq!(of_what_if(&h), 1);
+    // It comes down in steps, and the first one is not enough.
+    h.editor.vary(gain(1.9), "Change");
+    h.settle();
+    assert_eq!(h.editor.variations(), gain(1.9), "{}", h.last_notice());
     assert_eq!(of_what_if(&h), 1);
     h.editor.vary(gain(1.0), "Change");
     h.settle();

@@ -307,17 +307,128 @@ fn a_program_that_opens_a_port_for_each_packet_is_one_sender() {
     }
 }
 
+/// A packet with a bone alone.
+fn bone(name: &str) -> Vec<u8> {
+    let numbers = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0].map(rosc::OscType::Float);
+    let name = rosc::OscType::String(name.into());
+    rosc::encoder::encode(&rosc::OscPacket::Message(rosc::OscMessage {
+        addr: "/VMC/Ext/Bone/Pos".into(),
+        args: std::iter::once(name).chain(numbers).collect(),
+    }))
+    .unwrap()
+}
+
+fn here(port: u16) -> Option<std::net::SocketAddr> {
+    Some(std::net::SocketAddr::from(([127, 0, 0, 1], port)))
+}
+
+/// The steps between the times of a bone are those of 60 frames a second, but for those before its sender is known.
+fn assert_steady(source: &VmcSource, name: &str) {
+    let times = source.samples.rotation(name).windows(2);
+    let steps = times.map(|pair| pair[1].0 - pair[0].0);
+    for (i, step) in steps.enumerate().skip(2) {
+        assert!((step - 1.0 / 60.0).abs() < 2e-3, "{name} {i}: {step}");
+    }
+}
+
+#[test]
+fn a_second_program_does_not_move_the_clock_of_one_that_opens_ports() {
+    // Both started less than a minute apart, and the second one is heard three seconds later. It sends its time before or after
+    // its bone, or with it.
+    for (first, second) in [(100.0, 130.0), (130.0, 100.0), (100.0, 102.0)] {
+        for order in 0..3 {
+            let mut source = VmcSource::default();
+            for i in 0..600_u16 {
+                let at = f64::from(i) / 60.0;
+                let clock = |from: f32| from + f32::from(i) / 60.0;
+                source.receive_from(at, here(10_000 + i), &bone_at(clock(first), "Hips"));
+                if i < 180 {
+                    continue;
+                }
+                let time = time(clock(second));
+                let both = bone_at(clock(second), "Head");
+                let packets = match order {
+                    0 => vec![both],
+                    1 => vec![time, bone("Head")],
+                    _ => vec![bone("Head"), time],
+                };
+                for packet in packets {
+                    source.receive_from(at + 0.004, here(7), &packet);
+                }
+            }
+            assert_eq!(source.n_senders(), 2, "{first} {second} {order}");
+            let n = |name: &str| source.samples.rotation(name).len();
+            assert!(n("Hips") >= 580 && n("Head") >= 418, "{}", n("Head"));
+            assert_steady(&source, "Hips");
+            assert_steady(&source, "Head");
+            let (newest, arrival) = source.newest().unwrap();
+            let off = newest - f64::from(first) - arrival;
+            assert!(off.abs() < 0.05, "{first} {second} {order}: {off}");
+        }
+    }
+}
+
+#[test]
+fn programs_that_open_a_port_for_each_message_stay_apart() {
+    // 31 packets a frame with a port each; the time is one of them. The other programs keep a port without sending times, keep a
+    // port, or open ports, too.
+    for kind in 0..3 {
+        let mut source = VmcSource::default();
+        let mut port = 10_000;
+        for i in 0..300_u16 {
+            let at = f64::from(i) / 60.0;
+            let clock = |from: f32| from + f32::from(i) / 60.0;
+            port += 1;
+            source.receive_from(at, here(port), &time(clock(100.0)));
+            for k in 0..30 {
+                port += 1;
+                let name = ["Hips", "Spine", "Neck"][k % 3];
+                source.receive_from(at + 5e-5 * k as f64, here(port), &bone(name));
+            }
+            if i < 120 {
+                continue;
+            }
+            let (other, packet) = match kind {
+                0 => (7, bone("Head")),
+                1 => (7, bone_at(clock(140.0), "Head")),
+                _ => (port + 20_000, bone_at(clock(140.0), "Head")),
+            };
+            source.receive_from(at + 0.008, here(other), &packet);
+        }
+        assert_eq!(
+            (source.n_senders(), source.has_too_many_senders()),
+            (2, false),
+            "{kind}"
+        );
+        let n = |name: &str| source.samples.rotation(name).len();
+        assert!(n("Hips") >= 280 && n("Spine") >= 280, "{}", n("Hips"));
+        assert!(n("Head") >= 160, "{kind}: {}", n("Head"));
+        for name in ["Hips", "Spine", "Neck"] {
+            assert_steady(&source, name);
+        }
+        let (newest, arrival) = source.newest().unwrap();
+        assert!((newest - 100.0 - arrival).abs() < 0.05, "{kind}: {newest}");
+    }
+}
+
+#[test]
+fn a_program_without_times_does_not_take_those_of_another_one() {
+    let mut source = VmcSource::default();
+    for i in 0..300_u16 {
+        let at = f64::from(i) / 60.0;
+        source.receive_from(at, here(10_000 + i), &bone("Hips"));
+        if i >= 120 {
+            let clock = 40.0 + f32::from(i) / 60.0;
+            source.receive_from(at + 0.004, here(7), &bone_at(clock, "Head"));
+        }
+    }
+    assert_eq!(source.n_senders(), 2);
+    assert!(source.samples.rotation("Hips").len() >= 280);
+    assert_steady(&source, "Hips");
+}
+
 #[test]
 fn packets_without_times_that_arrive_together_are_one_frame() {
-    let bone = |name: &str| {
-        let numbers = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0].map(rosc::OscType::Float);
-        let name = rosc::OscType::String(name.into());
-        rosc::encoder::encode(&rosc::OscPacket::Message(rosc::OscMessage {
-            addr: "/VMC/Ext/Bone/Pos".into(),
-            args: std::iter::once(name).chain(numbers).collect(),
-        }))
-        .unwrap()
-    };
     let mut source = VmcSource::default();
     for i in 0..60_u16 {
         for (k, name) in ["Hips", "Spine", "Head", "LeftHand"].iter().enumerate() {

@@ -73,26 +73,24 @@ impl ClusterMap {
         let mut made = self.clone();
         for group in &mut made.groups {
             let changed = scaled(group, factors);
-            if changed != **group && fault(&changed).is_none() {
+            if changed != **group && faults(&changed).is_empty() {
                 *group = Arc::new(changed);
             }
         }
         made
     }
 
-    /// The groups that cannot have gains multiplied by factors: the name of each, of the layer that would become invalid, and why, the
+    /// The layers for which their groups cannot have gains multiplied by factors: the names of each group and layer, and why, the
     /// end of a sentence.
     pub fn gain_faults(&self, factors: &[(&Gain, f64)]) -> Vec<GainFault> {
-        let faults = self.groups.iter().filter_map(|group| {
+        let of_group = |group: &Arc<ClusterGroup>| {
             let changed = scaled(group, factors);
-            let (layer, why) = fault(&changed).filter(|_| changed != **group)?;
-            Some(GainFault {
-                group: group.name.clone(),
-                layer,
-                why,
-            })
-        });
-        faults.collect()
+            if changed == **group {
+                return Vec::new();
+            }
+            faults(&changed)
+        };
+        self.groups.iter().flat_map(of_group).collect()
     }
 }
 
@@ -105,6 +103,13 @@ pub struct GainFault {
     pub layer: String,
     /// What would be wrong with it; the end of a sentence.
     pub why: String,
+}
+
+impl GainFault {
+    /// Whether another fault is of the same layer.
+    pub fn is_of_same_layer(&self, other: &Self) -> bool {
+        self.group == other.group && self.layer == other.layer
+    }
 }
 
 /// A group with gains multiplied by factors, valid or not.
@@ -137,8 +142,8 @@ fn has_gain(layer: &DataLayer) -> bool {
     bindings.any(|binding| binding.kind != BindingKind::Absolute)
 }
 
-/// The first layer of a group that is not valid, and why.
-fn fault(group: &ClusterGroup) -> Option<(String, String)> {
+/// The layers of a group that are not valid.
+fn faults(group: &ClusterGroup) -> Vec<GainFault> {
     let drivers = group.drivers.iter().map(|l| (&l.name, l.check()));
     let muscles = group.muscles.iter().map(|l| (&l.name, l.settings.check()));
     let data = group.data.iter().map(|layer| {
@@ -146,6 +151,13 @@ fn fault(group: &ClusterGroup) -> Option<(String, String)> {
         let bound = bindings.try_for_each(Binding::check);
         (&layer.name, layer.check().and(bound))
     });
-    let mut all = drivers.chain(muscles).chain(data);
-    all.find_map(|(name, found)| Some((name.clone(), found.err()?)))
+    let all = drivers.chain(muscles).chain(data);
+    let faults = all.filter_map(|(layer, found)| {
+        Some(GainFault {
+            group: group.name.clone(),
+            layer: layer.clone(),
+            why: found.err()?,
+        })
+    });
+    faults.collect()
 }

@@ -24,7 +24,7 @@ fn of_variations(document: &Document) -> Vec<Finding> {
     let findings = faults.map(|fault| {
         let place = format!("layer \"{}\" of the group \"{}\"", fault.layer, fault.group);
         let why = format!(
-            "The what-if multiplies its gain so that {}. No gain of the group changes in the what-if; choose a smaller factor.",
+            "With the what-if's factor, {}. Its gains are not applied to this group; choose a smaller factor.",
             fault.why
         );
         Finding::warning(place, why)

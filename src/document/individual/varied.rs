@@ -18,7 +18,7 @@ impl Document {
         found.into_iter().collect()
     }
 
-    /// The groups that stay as they are because variations would make one of their layers invalid, each once.
+    /// The layers that variations would make invalid, each once: their groups stay as they are.
     pub fn gain_faults(&self, variations: &[Variation]) -> Vec<GainFault> {
         let factors: Vec<(&Gain, f64)> = variations.iter().filter_map(Variation::gain).collect();
         if factors.is_empty() {

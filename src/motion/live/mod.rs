@@ -7,6 +7,7 @@
 //! Invariant: memory is bounded by the time that is kept, the number of channels and the bytes of a recording.
 //! Invariant: a channel that has no value is held and fades to rest, and returns without a jump.
 
+mod arrivals;
 mod bound;
 mod calibration;
 mod clock;

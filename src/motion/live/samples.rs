@@ -1,5 +1,6 @@
 //! Samples of channels in order of arrival.
 
+use super::arrivals::Arrivals;
 use crate::motion::recording::{Event, LabelTrack, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;
 use crate::motion::vmc::{ROOT, is_body_bone};
@@ -35,8 +36,7 @@ pub struct LiveSamples {
     /// The rotations that are those of joints in the world.
     world: BTreeSet<String>,
     events: Vec<Event>,
-    /// The times of samples, each with when the first of that time arrived, in order of arrival.
-    arrivals: Vec<(f64, f64)>,
+    arrivals: Arrivals,
     /// The bytes of the words.
     word_bytes: usize,
     /// The time of the newest sample, and how often that was another since samples were last handed over or forgotten.
@@ -98,9 +98,7 @@ impl LiveSamples {
 
     /// Says when the samples of a time arrived, seconds. Of one time the first arrival counts.
     pub fn push_arrival(&mut self, time: f64, arrival: f64) {
-        if self.arrivals.last().is_none_or(|last| last.0 != time) {
-            self.arrivals.push((time, arrival));
-        }
+        self.arrivals.push(time, arrival);
     }
 
     /// Adds a marked moment.
@@ -231,7 +229,7 @@ impl LiveSamples {
         forget(&mut self.positions, time);
         forget(&mut self.scalars, time);
         forget(&mut self.labels, time);
-        forget_samples(&mut self.arrivals, time);
+        forget_samples(&mut self.arrivals.of_times, time);
         self.events.retain(|event| event.time >= time);
         self.count_anew();
     }
@@ -269,12 +267,7 @@ impl LiveSamples {
             labels: since(&self.labels, from),
             world: self.world.clone(),
             events: Vec::new(),
-            arrivals: self
-                .arrivals
-                .iter()
-                .filter(|arrival| arrival.0 >= from)
-                .copied()
-                .collect(),
+            arrivals: self.arrivals.since(from),
             word_bytes: 0,
             stamps: self.stamps,
             has_too_many: self.has_too_many,
@@ -294,13 +287,13 @@ impl LiveSamples {
             + of(&self.positions)
             + of(&self.scalars)
             + of(&self.labels)
-            + self.arrivals.len() * size_of::<(f64, f64)>()
+            + self.arrivals.heap_bytes()
             + self.word_bytes
     }
 
     /// At most the memory of these samples as a recording, bytes: a table with a value of every channel at each time of any.
     pub fn recording_bytes(&self) -> usize {
-        let arrival = usize::from(!self.arrivals.is_empty());
+        let arrival = usize::from(!self.arrivals.of_times.is_empty());
         let row = (1 + arrival) * size_of::<f64>()
             + self.rotations.len() * size_of::<DQuat>()
             + self.positions.len() * size_of::<DVec3>()
@@ -380,32 +373,9 @@ impl LiveSamples {
         let events = self.events.iter().filter(|event| event.time >= since);
         let events = events.map(|event| Event::new(event.name.clone(), event.time - first));
         recording.events = events.collect();
-        recording.arrivals = self.arrivals_at(&times, first);
+        recording.arrivals = self.arrivals.at(&times, first);
         recording.times = times;
         recording
-    }
-}
-
-impl LiveSamples {
-    /// When the samples of times after `first` arrived, seconds since the first of them did; empty where that is not known.
-    fn arrivals_at(&self, times: &[f64], first: f64) -> Vec<f64> {
-        let mut arrivals = vec![f64::NAN; times.len()];
-        // Of one time the first counts. A packet without a value has a time that no sample has.
-        for (time, arrival) in self.arrivals.iter().rev() {
-            let time = time - first;
-            let at = times.partition_point(|t| *t < time);
-            if times.get(at) == Some(&time) {
-                arrivals[at] = *arrival;
-            }
-        }
-        let begin = arrivals.iter().copied().fold(f64::NAN, f64::min);
-        if begin.is_nan() {
-            return Vec::new();
-        }
-        let micros = arrivals
-            .iter()
-            .map(|at| ((at - begin) * 1e6).round() * 1e-6);
-        micros.collect()
     }
 }
 
@@ -569,27 +539,6 @@ mod tests {
         assert!(frames.recording_bytes() < frames.heap_bytes());
         let _ = samples.hand_over(9.0);
         assert!(samples.recording_bytes() < 200 * 201 * 8, "counted anew");
-    }
-
-    #[test]
-    fn a_recording_has_the_arrivals_of_its_times() {
-        let mut samples = LiveSamples::default();
-        for i in 0..4 {
-            let time = 100.0 + 0.5 * f64::from(i);
-            samples.push_scalar("emg", time, 1.0);
-            samples.push_arrival(time, 7.0 + 0.5 * f64::from(i) + 0.01 * f64::from(i % 2));
-            // A second half of the frame, and a packet without a value.
-            samples.push_arrival(time, 9.0);
-            samples.push_arrival(time + 0.1, 9.5);
-        }
-        let found = samples.recording(100.4);
-        assert_eq!(found.times, [0.0, 0.5, 1.0]);
-        let expected = [0.0, 0.49, 1.0];
-        for (found, expected) in found.arrivals.iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-9, "{found}");
-        }
-        samples.forget_before(1e3);
-        assert!(samples.recording(0.0).arrivals.is_empty());
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //!  "scalar": {"emg": 41.2}, "label": {"phase": "flex"}, "event": "clap"}
 //! ```
 //!
-//! All but `t` (seconds) is optional; unknown keys are ignored. `arrival` (seconds) is when the line arrived, on another clock; `rest`
-//! has the places of bones at rest, as `position`. Right-handed, Y up, metres. Rotations are those of joints in
-//! their parents' spaces; `"space": "world"` says otherwise.
+//! All but `t` (seconds) is optional; unknown keys are ignored. `arrival` (seconds) is when the line arrived, on another clock; of
+//! one time the first counts. `rest` has the places of bones at rest, as `position`. Right-handed, Y up, metres. Rotations are those
+//! of joints in their parents' spaces; `"space": "world"` says otherwise.
 
 use super::number::check_time;
 use crate::motion::fault::Fault;
@@ -130,8 +130,7 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
         }
         times.push(read.t);
         let is_world = read.is_world();
-        let arrival = read.arrival.as_ref().and_then(serde_json::Value::as_f64);
-        arrivals.extend(arrival.map(|arrival| (read.t, arrival)));
+        arrivals.extend(read.arrival().map(|arrival| (read.t, arrival)));
         let rest = read.rest.map(serde_json::from_value);
         let rest: BTreeMap<String, [f64; 3]> = rest.and_then(Result::ok).unwrap_or_default();
         for (name, place) in rest {
@@ -234,7 +233,8 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
         .collect();
     if !arrivals.is_empty() {
         recording.arrivals = vec![f64::NAN; times.len()];
-        for (time, arrival) in arrivals {
+        // Of one time the first counts.
+        for (time, arrival) in arrivals.into_iter().rev() {
             recording.arrivals[times.partition_point(|t| *t < time)] = arrival;
         }
     }
@@ -266,6 +266,12 @@ impl JsonLine {
         })?;
         check_time(read.t)?;
         Ok(read)
+    }
+
+    /// When it arrived, seconds. What cannot be that is another program's key.
+    fn arrival(&self) -> Option<f64> {
+        let arrival = self.arrival.as_ref()?.as_f64()?;
+        check_time(arrival).is_ok().then_some(arrival)
     }
 
     /// Whether its rotations are those of joints in the world.
@@ -383,6 +389,19 @@ mod tests {
         assert_eq!((kept.rotations.len(), kept.markers.len()), (256, 256));
         let why = parse_json_lines("{\"t\": 1e12}", &Task::new()).unwrap_err();
         assert!(why.to_string().contains("it may be in another unit"));
+    }
+
+    #[test]
+    fn the_first_arrival_of_a_time_counts_and_what_is_none_is_left_out() {
+        let read = |text: &str| parse_json_lines(text, &Task::new()).unwrap().arrivals;
+        let text = r#"{"t": 0, "arrival": 0.25}
+            {"t": 1, "arrival": 1.5}
+            {"t": 1, "arrival": 1.25}"#;
+        assert_eq!(read(text), [0.25, 1.5]);
+        let text = r#"{"t": 0, "arrival": 1e300}
+            {"t": 1, "arrival": 1790000000000}
+            {"t": 2, "arrival": "gate 4"}"#;
+        assert!(read(text).is_empty(), "milliseconds of a calendar");
     }
 
     #[test]

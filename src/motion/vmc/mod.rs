@@ -13,6 +13,7 @@ mod body;
 mod guard;
 mod log;
 mod message;
+mod ports;
 mod root;
 mod sender;
 mod source;

@@ -1,11 +1,12 @@
 //! The senders of VMC packets at one port: the clock of each, and which of them moves a channel.
 //!
-//! A sender is a port of an address. Some programs open another port for each packet or frame: a port that was heard for a moment
-//! only and is silent since is followed by the next new port of its address. Programs on one computer stay apart, as each of them
-//! sends from its port again.
+//! A sender is a port of an address. Some programs open another port for each packet, message or frame: a port that was heard for a
+//! moment only and is silent since is followed by the next new port of its address. Programs on one computer stay apart, as their
+//! times differ, and as a program that keeps its port sends from it again.
 
+use super::ports::Ports;
 use crate::motion::live::{Delays, is_other_clock};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// The most senders at a time.
@@ -16,8 +17,8 @@ const SILENT_SECS: f64 = 1.0;
 const MOMENT: f64 = 0.05;
 /// One that has sent one frame and is silent for this time sends no other, seconds.
 const ONCE_SECS: f64 = 0.25;
-/// The last ports of a program that changes them.
-const MAX_PORTS: usize = 32;
+/// A time farther than this from that which a program would have by now is that of another program, seconds.
+const SAME_CLOCK: f64 = 1.0;
 /// Packets without a time that arrive within this are one frame, seconds.
 const SAME_FRAME: f64 = 2e-3;
 
@@ -36,35 +37,52 @@ pub(super) struct Sender {
     /// The time of its last frame without a time of its own, seconds.
     unstamped: Option<f64>,
     delays: Delays,
+    /// When it was heard first, seconds.
+    since: f64,
     /// When its port was heard first and last, seconds.
     began: f64,
     heard: f64,
-    /// The ports that it had before, if it changes them, and when each was heard first and last; the oldest first.
-    ports: VecDeque<(u16, [f64; 2])>,
+    /// The ports that it had before, if it changes them.
+    ports: Ports,
 }
 
 impl Sender {
     fn new(address: Option<SocketAddr>, arrival: f64) -> Self {
         Self {
             address,
+            since: arrival,
             began: arrival,
             ..Self::default()
         }
     }
 
-    /// When it had this port before, if it did.
-    fn had_port(&self, of: SocketAddr) -> Option<[f64; 2]> {
-        self.address.filter(|own| own.ip() == of.ip())?;
-        let mut ports = self.ports.iter().rev();
-        ports
-            .find(|(port, _)| *port == of.port())
-            .map(|(_, heard)| *heard)
+    fn is_of_computer(&self, of: SocketAddr) -> bool {
+        self.address.is_some_and(|own| own.ip() == of.ip())
     }
 
-    /// Whether it is of this address, and its port has sent one frame at most.
+    /// The time that it would send now, seconds.
+    fn expected(&self, arrival: f64) -> Option<f64> {
+        let (last, arrived) = self.last?;
+        Some(last + arrival - arrived)
+    }
+
+    /// How far the time of a packet is off what this program would send, seconds; `None` for a packet of another program. Without
+    /// a time nothing is known.
+    fn distance(&self, arrival: f64, time: Option<f64>) -> Option<f64> {
+        let Some(time) = time else {
+            return Some(0.0);
+        };
+        let Some(expected) = self.expected(arrival) else {
+            // It has sent no times so far, and after a while it will not.
+            let may_send = self.unstamped.is_none() || arrival - self.since <= SILENT_SECS;
+            return may_send.then_some(SAME_CLOCK);
+        };
+        Some((time - expected).abs()).filter(|off| *off <= SAME_CLOCK)
+    }
+
+    /// Whether it is of this computer, and its port has sent one frame at most.
     fn is_moment(&self, of: SocketAddr) -> bool {
-        let is_its = self.address.is_some_and(|own| own.ip() == of.ip());
-        is_its && self.heard - self.began <= MOMENT
+        self.is_of_computer(of) && self.heard - self.began <= MOMENT
     }
 
     /// Whether it has sent one frame and then nothing.
@@ -75,13 +93,15 @@ impl Sender {
     /// Goes on at another port.
     fn change_port(&mut self, to: SocketAddr, arrival: f64) {
         if let Some(before) = self.address.replace(to) {
-            self.ports
-                .push_back((before.port(), [self.began, self.heard]));
-        }
-        if self.ports.len() > MAX_PORTS {
-            self.ports.pop_front();
+            self.ports.add(before.port(), [self.began, self.heard]);
         }
         self.began = arrival;
+    }
+
+    /// Whether the port at which it goes on is that of another program, as the time of a packet says.
+    fn is_others(&self, of: SocketAddr, arrival: f64, time: Option<f64>) -> bool {
+        let is_new = !self.ports.is_empty() && self.is_moment(of);
+        is_new && self.distance(arrival, time).is_none()
     }
 
     /// The time of a packet's values: that in the packet or before it, else its arrival.
@@ -129,11 +149,17 @@ pub(super) struct Senders {
 }
 
 impl Senders {
-    /// The place of the sender of a packet; `None` if too many others are heard.
-    pub(super) fn place(&mut self, arrival: f64, address: Option<SocketAddr>) -> Option<usize> {
+    /// The place of the sender of a packet, with the time in it; `None` if too many others are heard.
+    pub(super) fn place(
+        &mut self,
+        arrival: f64,
+        address: Option<SocketAddr>,
+        time: Option<f64>,
+    ) -> Option<usize> {
         self.arrival = arrival;
         let known = self.all.iter().position(|of| of.address == address);
-        let known = known.or_else(|| self.follow(arrival, address?));
+        let known = known.filter(|&i| !address.is_some_and(|at| self.give_up(i, at, time)));
+        let known = known.or_else(|| self.follow(arrival, address?, time));
         let place = known.or_else(|| {
             let new = Sender::new(address, arrival);
             if self.all.len() < MAX_SENDERS {
@@ -167,23 +193,48 @@ impl Senders {
         place
     }
 
+    /// Lets a program go back to the port before, if that at which it goes on is that of another one. Returns whether it is.
+    fn give_up(&mut self, place: usize, address: SocketAddr, time: Option<f64>) -> bool {
+        let of = &mut self.all[place];
+        if !of.is_others(address, self.arrival, time) {
+            return false;
+        }
+        of.ports.add(address.port(), [of.began, of.heard]);
+        // No port is that of the next packet.
+        of.address = Some(SocketAddr::new(address.ip(), 0));
+        true
+    }
+
     /// The place of the program of which a new port is the next one.
-    fn follow(&mut self, arrival: f64, address: SocketAddr) -> Option<usize> {
+    fn follow(&mut self, arrival: f64, address: SocketAddr, time: Option<f64>) -> Option<usize> {
         // A port that comes back is that of a program that keeps it.
-        if self.all.iter().any(|of| of.had_port(address).is_some()) {
+        let mut all = self.all.iter().filter(|of| of.is_of_computer(address));
+        if all.any(|of| of.ports.is_kept(address.port(), arrival)) {
             return None;
         }
-        let is_next = |of: &Sender| !of.ports.is_empty() && of.is_moment(address);
-        let place = self.all.iter().position(is_next).or_else(|| {
-            let over = (0..self.all.len()).filter(|&i| self.all[i].is_over(address, arrival));
-            over.min_by(|&a, &b| self.all[a].heard.total_cmp(&self.all[b].heard))
+        let of = |i: &usize| &self.all[*i];
+        let fits = |i: &usize| of(i).distance(arrival, time).is_some();
+        let is_next = |i: &usize| !of(i).ports.is_empty() && of(i).is_moment(address);
+        // Of several the one whose time is nearest, else the one whose frame this may be.
+        let nearest = |a: &usize, b: &usize| {
+            let off = |i: &usize| of(i).distance(arrival, time).unwrap_or(f64::INFINITY);
+            let by_time = off(a).total_cmp(&off(b));
+            by_time.then(of(b).heard.total_cmp(&of(a).heard))
+        };
+        let known = (0..self.all.len()).filter(fits);
+        let next = known.clone().filter(is_next).min_by(nearest);
+        let place = next.or_else(|| {
+            let over = known.filter(|i| of(i).is_over(address, arrival));
+            over.min_by(|a, b| of(a).heard.total_cmp(&of(b).heard))
         })?;
+        let time = time.or(self.all[place].expected(arrival));
         self.all[place].change_port(address, arrival);
         // Its other ports that took places.
         for other in (0..self.all.len()).filter(|&i| i != place) {
-            if self.all[other].is_over(address, arrival) {
-                self.all[other].heard = f64::NEG_INFINITY;
-                self.all[other].began = f64::NEG_INFINITY;
+            let of = &mut self.all[other];
+            if of.is_over(address, arrival) && of.distance(arrival, time).is_some() {
+                of.heard = f64::NEG_INFINITY;
+                of.began = f64::NEG_INFINITY;
                 for (mover, _) in self.movers.values_mut().filter(|of| of.0 == other) {
                     *mover = place;
                 }
@@ -196,7 +247,9 @@ impl Senders {
     /// Gives a program the channels that it moved while it was taken for another one of its address.
     fn take_back(&mut self, place: usize, address: SocketAddr) {
         for other in 0..self.all.len() {
-            let Some([from, to]) = self.all[other].had_port(address) else {
+            let of = &self.all[other];
+            let known = of.ports.heard(address.port(), self.arrival);
+            let Some([from, to]) = known.filter(|_| of.is_of_computer(address)) else {
                 continue;
             };
             let movers = self.movers.values_mut();

@@ -72,14 +72,14 @@ impl VmcSource {
             // Whoever sends no motion takes no place.
             return None;
         }
-        let Some(place) = self.senders.place(arrival, from) else {
-            self.counts.others += 1;
-            return None;
-        };
         let time = found.iter().find_map(|message| match message {
             Message::Time(time) => Some(*time),
             _ => None,
         });
+        let Some(place) = self.senders.place(arrival, from, time) else {
+            self.counts.others += 1;
+            return None;
+        };
         let has_value = found
             .iter()
             .any(|message| !matches!(message, Message::Ok { .. } | Message::Time(_)));
