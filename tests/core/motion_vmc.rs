@@ -251,9 +251,7 @@ fn bone_at(secs: f32, name: &str) -> Vec<u8> {
 
 #[test]
 fn a_program_that_opens_a_port_for_each_packet_is_one_sender() {
-    use std::net::SocketAddr;
-    let here = |port: u16| Some(SocketAddr::from(([127, 0, 0, 1], port)));
-    let there = Some(SocketAddr::from(([192, 168, 1, 20], 5000)));
+    let there = std::net::SocketAddr::from(([192, 168, 1, 20], 5000));
     for frame_packets in [1_u16, 2] {
         let mut source = VmcSource::default();
         let mut places = std::collections::BTreeMap::new();
@@ -265,7 +263,7 @@ fn a_program_that_opens_a_port_for_each_packet_is_one_sender() {
             for k in 0..frame_packets {
                 let name = ["Hips", "Spine"][usize::from(k)];
                 let arrival = at + 0.0005 * f64::from(k);
-                source.receive_from(arrival, here(port), &bone_at(clock(100.0), name));
+                source.receive_from(arrival, Some(here(port)), &bone_at(clock(100.0), name));
             }
             // Others of the same computer: one from the start, one that comes later, and one of another computer.
             let mut others = vec![(here(7), "Head", 3000.0), (there, "Neck", 5000.0)];
@@ -274,7 +272,7 @@ fn a_program_that_opens_a_port_for_each_packet_is_one_sender() {
             }
             for (address, name, from) in others {
                 let packet = bone_at(clock(from), name);
-                let found = source.receive_from(at + 0.004, address, &packet);
+                let found = source.receive_from(at + 0.004, Some(address), &packet);
                 if let Some((place, _)) = found
                     && i > 250
                 {
@@ -318,8 +316,8 @@ fn bone(name: &str) -> Vec<u8> {
     .unwrap()
 }
 
-fn here(port: u16) -> Option<std::net::SocketAddr> {
-    Some(std::net::SocketAddr::from(([127, 0, 0, 1], port)))
+fn here(port: u16) -> std::net::SocketAddr {
+    std::net::SocketAddr::from(([127, 0, 0, 1], port))
 }
 
 /// The steps between the times of a bone are those of 60 frames a second, but for those before its sender is known.
@@ -341,7 +339,7 @@ fn a_second_program_does_not_move_the_clock_of_one_that_opens_ports() {
             for i in 0..600_u16 {
                 let at = f64::from(i) / 60.0;
                 let clock = |from: f32| from + f32::from(i) / 60.0;
-                source.receive_from(at, here(10_000 + i), &bone_at(clock(first), "Hips"));
+                source.receive_from(at, Some(here(10_000 + i)), &bone_at(clock(first), "Hips"));
                 if i < 180 {
                     continue;
                 }
@@ -353,7 +351,7 @@ fn a_second_program_does_not_move_the_clock_of_one_that_opens_ports() {
                     _ => vec![bone("Head"), time],
                 };
                 for packet in packets {
-                    source.receive_from(at + 0.004, here(7), &packet);
+                    source.receive_from(at + 0.004, Some(here(7)), &packet);
                 }
             }
             assert_eq!(source.n_senders(), 2, "{first} {second} {order}");
@@ -379,11 +377,11 @@ fn programs_that_open_a_port_for_each_message_stay_apart() {
             let at = f64::from(i) / 60.0;
             let clock = |from: f32| from + f32::from(i) / 60.0;
             port += 1;
-            source.receive_from(at, here(port), &time(clock(100.0)));
+            source.receive_from(at, Some(here(port)), &time(clock(100.0)));
             for k in 0..30 {
                 port += 1;
                 let name = ["Hips", "Spine", "Neck"][k % 3];
-                source.receive_from(at + 5e-5 * k as f64, here(port), &bone(name));
+                source.receive_from(at + 5e-5 * k as f64, Some(here(port)), &bone(name));
             }
             if i < 120 {
                 continue;
@@ -393,7 +391,7 @@ fn programs_that_open_a_port_for_each_message_stay_apart() {
                 1 => (7, bone_at(clock(140.0), "Head")),
                 _ => (port + 20_000, bone_at(clock(140.0), "Head")),
             };
-            source.receive_from(at + 0.008, here(other), &packet);
+            source.receive_from(at + 0.008, Some(here(other)), &packet);
         }
         assert_eq!(
             (source.n_senders(), source.has_too_many_senders()),
@@ -416,10 +414,10 @@ fn a_program_without_times_does_not_take_those_of_another_one() {
     let mut source = VmcSource::default();
     for i in 0..300_u16 {
         let at = f64::from(i) / 60.0;
-        source.receive_from(at, here(10_000 + i), &bone("Hips"));
+        source.receive_from(at, Some(here(10_000 + i)), &bone("Hips"));
         if i >= 120 {
             let clock = 40.0 + f32::from(i) / 60.0;
-            source.receive_from(at + 0.004, here(7), &bone_at(clock, "Head"));
+            source.receive_from(at + 0.004, Some(here(7)), &bone_at(clock, "Head"));
         }
     }
     assert_eq!(source.n_senders(), 2);

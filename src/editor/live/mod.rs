@@ -17,7 +17,7 @@ pub use settings::{LATENCIES, LiveKind, LiveSettings};
 
 use super::Editor;
 use crate::deform::Correctives;
-use crate::document::Document;
+use crate::document::{Document, MeshItem};
 use crate::io::live::{Access, Listener};
 use crate::mesh::Mesh;
 use crate::motion::bindings::Binding;
@@ -76,16 +76,30 @@ impl Live {
 /// The character that live motion moves, with what it was made of.
 struct LiveCharacter {
     character: Character,
-    meshes: Vec<(Arc<Mesh>, Arc<Correctives>)>,
+    parts: Vec<Part>,
+}
+
+/// A mesh with its corrective samples.
+struct Part {
+    mesh: Arc<Mesh>,
+    correctives: Arc<Correctives>,
+}
+
+impl Part {
+    fn is_of(&self, item: &MeshItem) -> bool {
+        Arc::ptr_eq(&self.mesh, &item.geometry) && Arc::ptr_eq(&self.correctives, &item.correctives)
+    }
 }
 
 impl LiveCharacter {
     fn of(document: &Document) -> Self {
+        let parts = document.meshes().values().map(|item| Part {
+            mesh: item.geometry.clone(),
+            correctives: item.correctives.clone(),
+        });
         Self {
             character: Character::of(document),
-            meshes: parts_of(document)
-                .map(|(mesh, of)| (mesh.clone(), of.clone()))
-                .collect(),
+            parts: parts.collect(),
         }
     }
 
@@ -95,21 +109,15 @@ impl LiveCharacter {
 
     /// Whether it is that of the document as it is: with its bones, morph targets and corrective samples.
     fn is_of(&self, document: &Document) -> bool {
-        let known = self.meshes.iter().map(|(mesh, of)| (mesh, of));
-        let is_same = |(a, b): (
-            (&Arc<Mesh>, &Arc<Correctives>),
-            (&Arc<Mesh>, &Arc<Correctives>),
-        )| { Arc::ptr_eq(a.0, b.0) && Arc::ptr_eq(a.1, b.1) };
-        let n = document.meshes().len();
+        let meshes = document.meshes();
         self.has_bones_of(document)
-            && self.meshes.len() == n
-            && known.zip(parts_of(document)).all(is_same)
+            && self.parts.len() == meshes.len()
+            && self
+                .parts
+                .iter()
+                .zip(meshes.values())
+                .all(|(part, item)| part.is_of(item))
     }
-}
-
-fn parts_of(document: &Document) -> impl Iterator<Item = (&Arc<Mesh>, &Arc<Correctives>)> {
-    let meshes = document.meshes().values();
-    meshes.map(|item| (&item.geometry, &item.correctives))
 }
 
 impl Editor {

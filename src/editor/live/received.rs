@@ -593,11 +593,10 @@ impl LiveMotion {
 /// What is wrong with bindings that do not fit, in sentences; `None` where all fit.
 fn unfit(faults: &[String]) -> Option<String> {
     let (first, others) = faults.split_first()?;
-    let mut text = sentence(first);
-    match others.len() {
-        0 => {}
-        1 => text.push_str(" Another binding does not fit either."),
-        n => text.push_str(&format!(" {n} other bindings do not fit either.")),
-    }
-    Some(text)
+    let others = match others.len() {
+        0 => String::new(),
+        1 => " Another binding does not fit either.".into(),
+        n => format!(" {n} other bindings do not fit either."),
+    };
+    Some(sentence(first) + &others)
 }
