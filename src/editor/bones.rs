@@ -113,7 +113,7 @@ impl Editor {
             return;
         }
         if follows {
-            self.rename_bone_in_pending_bindings(&before, name);
+            self.change_pending_bindings(|to| to.rename_joint(&before, name));
         }
         if name.is_empty() {
             self.notify(format!(

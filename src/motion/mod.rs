@@ -22,6 +22,7 @@ pub mod beyond_limits;
 pub mod bindings;
 pub mod bvh;
 pub mod by_name;
+mod channel_kind;
 pub mod contacts;
 pub mod correlate;
 mod delay;
@@ -52,6 +53,7 @@ pub mod thin;
 pub mod timing;
 pub mod vmc;
 
+pub use channel_kind::ChannelKind;
 pub use delay::DelayFigures;
 pub use morphs::MorphedJoint;
 pub use reading::Reading;

@@ -1,5 +1,6 @@
 //! Summaries of recordings, for lists that are drawn in every frame.
 
+use super::channel_kind::ChannelKind;
 use super::delay::DelayFigures;
 use super::gaps::{MIN_GAP, longest_step, median_step};
 use super::recording::Recording;
@@ -28,8 +29,8 @@ pub struct RecordingSummary {
 pub struct ChannelSummary {
     /// Its name.
     pub name: String,
-    /// "marker", "rotation", "scalar" or "text".
-    pub kind: &'static str,
+    /// What its values are.
+    pub kind: ChannelKind,
     /// The part of its samples that have a value, 0 - 1.
     pub coverage: f64,
     /// The longest gap between its values that is interpolated, seconds: 4 median steps, at least 0.1.
@@ -42,7 +43,7 @@ const APART_STEPS: f64 = 1.75;
 impl RecordingSummary {
     /// Of a recording. Reads all its samples.
     pub fn new(of: &Recording) -> Self {
-        let channel = |name: &str, kind: &'static str, has_value: &dyn Fn(usize) -> bool| {
+        let channel = |name: &str, kind: ChannelKind, has_value: &dyn Fn(usize) -> bool| {
             let times = of.times.iter().enumerate();
             let times = times.filter(|(i, _)| has_value(*i)).map(|(_, time)| *time);
             let times: Vec<f64> = times.collect();
@@ -54,17 +55,29 @@ impl RecordingSummary {
             }
         };
         let markers = of.markers.iter();
-        let markers =
-            markers.map(|track| channel(&track.name, "marker", &|i| track.values[i].is_valid()));
+        let markers = markers.map(|track| {
+            channel(&track.name, ChannelKind::Marker, &|i| {
+                track.values[i].is_valid()
+            })
+        });
         let rotations = of.rotations.iter();
-        let rotations = rotations
-            .map(|track| channel(&track.name, "rotation", &|i| track.values[i].is_valid()));
+        let rotations = rotations.map(|track| {
+            channel(&track.name, ChannelKind::Rotation, &|i| {
+                track.values[i].is_valid()
+            })
+        });
         let scalars = of.scalars.iter();
-        let scalars =
-            scalars.map(|track| channel(&track.name, "scalar", &|i| track.values[i].is_valid()));
+        let scalars = scalars.map(|track| {
+            channel(&track.name, ChannelKind::Scalar, &|i| {
+                track.values[i].is_valid()
+            })
+        });
         let labels = of.labels.iter();
-        let labels =
-            labels.map(|track| channel(&track.name, "text", &|i| track.values[i].is_some()));
+        let labels = labels.map(|track| {
+            channel(&track.name, ChannelKind::Text, &|i| {
+                track.values[i].is_some()
+            })
+        });
         let (stretches, interpolated) = stretches(of);
         Self {
             stretches,

@@ -3,6 +3,7 @@
 use crate::deform::correctives::Driver;
 use crate::document::Document;
 use crate::finding::{counted, trimmed};
+use crate::motion::ChannelKind;
 use crate::motion::bindings::{BindTarget, Binding, BoundTo, SamplePose, bind};
 use crate::motion::by_name::{ByNameError, Named, NamedReport, NamedTarget, bake_by_name, height};
 use crate::motion::contacts::FeetSecs;
@@ -202,7 +203,8 @@ impl Character {
             return true;
         }
         let target = self.named_target();
-        let is_unbound = |name: &str| bindings.iter().all(|binding| binding.channel != name);
+        let is_unbound =
+            |name: &str, kind: ChannelKind| !bindings.iter().any(|of| of.is_of(name, kind));
         let is_joint = |name: &str| target.skeleton.joint_named(name).is_some();
         let is_morph = |name: &str| {
             let mut morphs = target.morphs.iter();
@@ -210,8 +212,8 @@ impl Character {
         };
         let mut rotations = recording.rotations.iter().map(|track| &track.name);
         let mut scalars = recording.scalars.iter().map(|track| &track.name);
-        rotations.any(|name| is_unbound(name) && is_joint(name))
-            || scalars.any(|name| is_unbound(name) && is_morph(name))
+        rotations.any(|name| is_unbound(name, ChannelKind::Rotation) && is_joint(name))
+            || scalars.any(|name| is_unbound(name, ChannelKind::Scalar) && is_morph(name))
     }
 
     /// Adds keyframes of channels, bound or of the names of what they move, to a clip. `None`: no

@@ -11,6 +11,7 @@ use sinew::document::Document;
 use sinew::editor::OpenRequest;
 use sinew::editor::live::LiveKind;
 use sinew::io::import_file;
+use sinew::motion::ChannelKind;
 use sinew::motion::bindings::{Binding, BoundTo};
 use sinew::skeleton::{Clip, JointId, Pose, Property};
 use sinew::task::Task;
@@ -297,6 +298,11 @@ fn bound_take(folder: &Path) -> PathBuf {
     path
 }
 
+/// The kind of the channel of a binding; that of a channel which is only shown is a rotation here.
+fn kind_of(binding: &Binding) -> ChannelKind {
+    binding.kind().unwrap_or(ChannelKind::Rotation)
+}
+
 /// How far the local rotation of a joint is from its rest about x, degrees.
 fn about_x(document: &Document, pose: &Pose, name: &str) -> f64 {
     let joint = joint(document, name);
@@ -315,8 +321,9 @@ fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
     h.settle();
     let bind = |h: &mut EditorHarness, text: &str| {
         let binding: Binding = text.parse().unwrap();
+        let channel = (&*binding.channel, kind_of(&binding));
         h.editor
-            .bind_channel(FIRST, &binding.channel, Some(binding.to));
+            .bind_channel(FIRST, channel, Some(binding.to.clone()));
         h.settle();
     };
     bind(&mut h, "knee=hinge:wrist,x,-2,10");
@@ -325,7 +332,10 @@ fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
     // A bone that gets another name takes its bindings along, in one step.
     let wrist = joint(h.editor.document(), "wrist");
     let bound_to = |h: &EditorHarness| {
-        let to = h.editor.binding_of(FIRST, "knee").cloned();
+        let to = h
+            .editor
+            .binding_of(FIRST, ("knee", ChannelKind::Scalar))
+            .cloned();
         to.and_then(|to| to.joint().map(str::to_owned))
     };
     h.editor.rename_joint(wrist, "hand");
@@ -380,7 +390,10 @@ fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
     h.editor.save_as(&path);
     h.settle();
     let again = EditorHarness::on(OpenRequest::Path(path));
-    let knee = again.editor.binding_of(FIRST, "knee").cloned();
+    let knee = again
+        .editor
+        .binding_of(FIRST, ("knee", ChannelKind::Scalar))
+        .cloned();
     assert_eq!(
         knee,
         "knee=hinge:wrist,x,-2,10"
@@ -389,13 +402,20 @@ fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
             .map(|b| b.to)
     );
     assert_eq!(
-        again.editor.binding_of(FIRST, "forearm"),
+        again
+            .editor
+            .binding_of(FIRST, ("forearm", ChannelKind::Rotation)),
         Some(&BoundTo::Display)
     );
     h.editor.undo();
     h.settle();
-    assert_eq!(h.editor.binding_of(FIRST, "forearm"), None);
-    h.editor.bind_channel(FIRST, "knee", None);
+    assert_eq!(
+        h.editor
+            .binding_of(FIRST, ("forearm", ChannelKind::Rotation)),
+        None
+    );
+    h.editor
+        .bind_channel(FIRST, ("knee", ChannelKind::Scalar), None);
     h.settle();
     let document = h.editor.document();
     let pose = pose_at(document, named(document, "bound"), 1.0);
@@ -403,7 +423,10 @@ fn channels_move_what_they_are_bound_to_instead_of_what_has_their_names() {
     h.check();
     // What is not there is said, and nothing changes.
     bind(&mut h, "knee=hinge:toe,x");
-    assert_eq!(h.editor.binding_of(FIRST, "knee"), None);
+    assert_eq!(
+        h.editor.binding_of(FIRST, ("knee", ChannelKind::Scalar)),
+        None
+    );
     // The command line makes the same clip.
     let glb = folder.path().join("out.glb");
     let line = |bind: &[&str]| {
@@ -479,8 +502,9 @@ fn live_channels_move_what_they_are_bound_to_and_their_recording_has_the_binding
     until(&mut h, "a line", &|h| received(h) == 1);
     let bind = |h: &mut EditorHarness, text: &str| {
         let binding: Binding = text.parse().unwrap();
+        let channel = (&*binding.channel, kind_of(&binding));
         h.editor
-            .bind_live_channel(&binding.channel, Some(binding.to));
+            .bind_live_channel(channel, Some(binding.to.clone()));
     };
     bind(&mut h, "knee=hinge:wrist,x,-2,10");
     bind(&mut h, "emg=morph:bulge,0.01");
@@ -494,13 +518,19 @@ fn live_channels_move_what_they_are_bound_to_and_their_recording_has_the_binding
         h.last_notice()
     );
     bind(&mut h, "knee=hinge:toe,x");
-    let knee = h.editor.live_binding_of("knee").cloned();
+    let knee = h
+        .editor
+        .live_binding_of(("knee", ChannelKind::Scalar))
+        .cloned();
     assert!(knee.is_some_and(|to| to.joint() == Some("wrist")));
     assert_eq!(h.editor.history().undo_label(), None, "no edit");
     // A bone that gets another name stays bound, and so it does when that is undone.
     let wrist = joint(h.editor.document(), "wrist");
     let bound_to = |h: &EditorHarness| {
-        let to = h.editor.live_binding_of("knee").cloned();
+        let to = h
+            .editor
+            .live_binding_of(("knee", ChannelKind::Scalar))
+            .cloned();
         to.and_then(|to| to.joint().map(str::to_owned))
     };
     h.settle();

@@ -5,6 +5,7 @@ use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use sinew::cluster::DataLayer;
 use sinew::cluster::channel::BindingKind;
+use sinew::motion::ChannelKind;
 use sinew::view::commands::Command;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -213,7 +214,10 @@ fn a_channel_says_its_value_its_extremes_and_when_it_is_above_a_threshold() {
     assert_eq!(undo_label(&window), "Bind channels · load");
     let bone = window.bones()[0];
     let name = window.document().skeleton().joint(bone).name.clone();
-    let bound = window.editor().binding_of(id, "load").cloned();
+    let bound = window
+        .editor()
+        .binding_of(id, ("load", ChannelKind::Scalar))
+        .cloned();
     assert_eq!(
         bound.as_ref().and_then(|to| to.joint()),
         Some(name.as_str())
@@ -225,7 +229,10 @@ fn a_channel_says_its_value_its_extremes_and_when_it_is_above_a_threshold() {
     window.write("0.5");
     window.key(Modifiers::NONE, Key::Enter);
     window.settle();
-    let bound = window.editor().binding_of(id, "load").cloned();
+    let bound = window
+        .editor()
+        .binding_of(id, ("load", ChannelKind::Scalar))
+        .cloned();
     let scale = bound.and_then(|to| to.scale()).expect("a number");
     assert_eq!((scale.gain, scale.offset), (0.5, 0.0));
     assert_eq!(
@@ -237,5 +244,10 @@ fn a_channel_says_its_value_its_extremes_and_when_it_is_above_a_threshold() {
     window.find_and_run(Command::Undo);
     window.find_and_run(Command::Undo);
     window.settle();
-    assert_eq!(window.editor().binding_of(id, "load"), None);
+    assert_eq!(
+        window
+            .editor()
+            .binding_of(id, ("load", ChannelKind::Scalar)),
+        None
+    );
 }

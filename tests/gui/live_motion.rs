@@ -9,6 +9,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::app::SinewApp;
 use sinew::cluster::channel::RecordingId;
 use sinew::editor::live::LiveMotion;
+use sinew::motion::ChannelKind;
 use sinew::motion::bindings::BoundTo;
 use sinew::view::commands::Command;
 use sinew::view::frame::PanelKind;
@@ -344,7 +345,9 @@ fn a_port_in_use_is_said_and_lines_turn_bones_by_name() {
     window.press_widget(Role::ListBoxOption, "load: scalar");
     window.pick("Bind to", "Display only");
     window.settle();
-    let bound = window.editor().live_binding_of("load");
+    let bound = window
+        .editor()
+        .live_binding_of(("load", ChannelKind::Scalar));
     assert_eq!(bound, Some(&BoundTo::Display));
     assert_eq!(window.editor().history().undo_label(), None);
     window

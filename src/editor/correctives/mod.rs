@@ -127,6 +127,15 @@ impl Editor {
         }
     }
 
+    /// Renames samples or their sets, and lets bindings of channels follow them: one undo step.
+    fn rename(&mut self, label: &str, rename: impl FnOnce(&mut Self)) {
+        let before = crate::rig::samples(&self.document);
+        self.history.begin(&self.document, label);
+        rename(self);
+        self.follow_renamed_samples(&before);
+        self.history.commit(&self.document);
+    }
+
     /// Changes the sets of the object as one undo step, or as part of the step opened with [`Editor::begin_step`], and
     /// makes a sample active. Returns whether they changed.
     fn change_sets(

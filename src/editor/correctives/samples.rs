@@ -130,8 +130,10 @@ impl Editor {
         self.finish_tool();
         let name = name.trim();
         if !name.is_empty() {
-            self.change_sample(sample, "Rename sample", |sample| {
-                name.clone_into(&mut sample.name);
+            self.rename("Rename sample", |editor| {
+                editor.change_sample(sample, "Rename sample", |sample| {
+                    name.clone_into(&mut sample.name);
+                });
             });
         }
     }

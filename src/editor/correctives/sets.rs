@@ -51,8 +51,10 @@ impl Editor {
         self.finish_tool();
         let name = name.trim();
         if !name.is_empty() {
-            self.change_set(index, "Rename sample set", |set| {
-                name.clone_into(&mut set.name);
+            self.rename("Rename sample set", |editor| {
+                editor.change_set(index, "Rename sample set", |set| {
+                    name.clone_into(&mut set.name);
+                });
             });
         }
     }

@@ -4,30 +4,24 @@
 
 use super::LiveMotion;
 use crate::editor::Editor;
-use crate::motion::bindings::{Binding, BoundTo};
+use crate::motion::ChannelKind;
+use crate::motion::bindings::{Binding, BoundTo, binding_of, set_binding};
 use crate::motion::live::LiveBindings;
 use crate::rig::Character;
 use crate::sentence::sentence;
+use std::collections::BTreeSet;
 
 impl Editor {
     /// What a live channel is bound to by hand; `None`: it moves what has its name.
-    pub fn live_binding_of(&self, channel: &str) -> Option<&BoundTo> {
-        let mut bindings = self.live.bindings.iter();
-        let found = bindings.find(|binding| binding.channel == channel);
-        found.map(|binding| &binding.to)
+    pub fn live_binding_of(&self, channel: (&str, ChannelKind)) -> Option<&BoundTo> {
+        binding_of(&self.live.bindings, channel)
     }
 
     /// Binds a live channel; `None`: it moves what has its name again. A binding that cannot be carried out is refused with a
     /// notice. No edit of the document.
-    pub fn bind_live_channel(&mut self, channel: &str, to: Option<BoundTo>) {
+    pub fn bind_live_channel(&mut self, channel: (&str, ChannelKind), to: Option<BoundTo>) {
         let mut bindings = self.live.bindings.clone();
-        let place = bindings.iter().position(|of| of.channel == channel);
-        bindings.retain(|of| of.channel != channel);
-        if let Some(to) = to {
-            let channel = channel.to_owned();
-            let at = place.unwrap_or(bindings.len());
-            bindings.insert(at, Binding { channel, to });
-        }
+        set_binding(&mut bindings, channel, to);
         if bindings == self.live.bindings {
             return;
         }
@@ -39,7 +33,8 @@ impl Editor {
         // It has what was added since, as a corrective sample.
         self.live.character = None;
         self.live.bindings = bindings;
-        self.live.bound_joints.remove(channel);
+        let (name, _) = channel;
+        self.live.bound_joints.retain(|(of, _), _| of != name);
         self.follow_bound_bones();
     }
 }
@@ -50,25 +45,28 @@ impl Editor {
         let skeleton = self.document.skeleton();
         let joints = &mut self.live.bound_joints;
         let bindings = &mut self.live.bindings;
-        joints.retain(|channel, _| bindings.iter().any(|of| of.channel == *channel));
-        for Binding { channel, to } in bindings {
-            let Some(name) = to.joint().map(str::to_owned) else {
-                joints.remove(channel);
+        let key = |of: &Binding| (of.channel.clone(), of.kind());
+        let bound: BTreeSet<_> = bindings.iter().map(key).collect();
+        joints.retain(|known, _| bound.contains(known));
+        for binding in bindings {
+            let key = key(binding);
+            let Some(name) = binding.to.joint().map(str::to_owned) else {
+                joints.remove(&key);
                 continue;
             };
-            let known = joints.get(channel).copied();
+            let known = joints.get(&key).copied();
             match known.filter(|known| skeleton.is_live(*known)) {
                 Some(joint) => {
                     let now = &skeleton.joint(joint).name;
                     // Not to a name that means another bone.
                     if skeleton.joint_named(now) == Some(joint) && !now.is_empty() {
-                        to.rename_joint(&name, now);
+                        binding.to.rename_joint(&name, now);
                     }
                 }
                 None => {
-                    joints.remove(channel);
+                    joints.remove(&key);
                     if let Some(joint) = skeleton.joint_named(&name) {
-                        joints.insert(channel.clone(), joint);
+                        joints.insert(key, joint);
                     }
                 }
             }
@@ -96,8 +94,8 @@ impl LiveMotion {
         self.has_body() && self.samples().is_of_body(channel)
     }
 
-    /// The names of the channels that have arrived, each with its kind: "marker", "rotation", "scalar" or "text".
-    pub fn channels(&self) -> Vec<(&str, &'static str)> {
+    /// The names of the channels that have arrived, each with its kind.
+    pub fn channels(&self) -> Vec<(&str, ChannelKind)> {
         self.samples().channels()
     }
 }

@@ -20,6 +20,7 @@ use crate::deform::Correctives;
 use crate::document::{Document, MeshItem};
 use crate::io::live::{Access, Listener};
 use crate::mesh::Mesh;
+use crate::motion::ChannelKind;
 use crate::motion::bindings::Binding;
 use crate::rig::Character;
 use crate::skeleton::{JointId, Pose};
@@ -41,7 +42,7 @@ pub(super) struct Live {
     /// What channels move by hand.
     bindings: Vec<Binding>,
     /// By channel: the bone that it is bound to, whatever name it gets.
-    bound_joints: BTreeMap<String, JointId>,
+    bound_joints: BTreeMap<(String, Option<ChannelKind>), JointId>,
     /// Why listening failed.
     failure: Option<String>,
     /// What is moved.
@@ -300,8 +301,21 @@ impl Editor {
             return false;
         }
         let known = self.live.character.take();
-        let known = known.filter(|known| known.is_of(document));
-        let character = known.unwrap_or_else(|| LiveCharacter::of(document));
+        let character = match known {
+            Some(known) if known.is_of(document) => known,
+            known => {
+                let now = LiveCharacter::of(document);
+                let after = now.character.samples();
+                if let Some(known) = known {
+                    // A sample that was renamed stays bound; one that was moved in its list has the name that it had.
+                    let before = known.character.samples();
+                    for binding in &mut self.live.bindings {
+                        binding.to.rename_lost_sample(before, after);
+                    }
+                }
+                now
+            }
+        };
         let mut pose = Pose::clone(document.rest_pose());
         live.bindings.set(&self.live.bindings);
         live.set_retarget(settings.retarget());

@@ -3,6 +3,7 @@
 use super::settings::{LATENCIES, LATENCY, LiveKind};
 use crate::finding::Finding;
 use crate::io::live::{Access, Listener, Packet};
+use crate::motion::ChannelKind;
 use crate::motion::live::{
     Calibration, FAR_DEGREES, JsonSource, LiveBindings, LiveClock, LiveMorphs, LivePose,
     LiveSamples, Origin,
@@ -545,7 +546,7 @@ impl LiveMotion {
         let names = || {
             let named = samples
                 .rotation_names()
-                .filter(|(name, _)| !bound.has(name));
+                .filter(|(name, _)| !bound.has(name, ChannelKind::Rotation));
             let named = named.map(|(name, is_world)| (name, is_world, false));
             let by_hand = bound.rotation_names();
             named.chain(by_hand.map(|(name, is_world)| (name, is_world, true)))

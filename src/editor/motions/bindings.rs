@@ -6,11 +6,13 @@
 use super::{Editor, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::Edit;
-use crate::motion::bindings::{Binding, BoundTo, SamplePose};
+use crate::motion::ChannelKind;
+use crate::motion::bindings::{
+    Binding, BoundTo, SamplePose, binding_of, names_of_samples, set_binding,
+};
 use crate::motion::retarget::BodyMotion;
 use crate::motion::vmc::is_of_body;
 use crate::rig::Character;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Editor {
@@ -34,10 +36,12 @@ impl Editor {
     }
 
     /// What a channel of a recording is bound to by hand; `None`: it moves what has its name.
-    pub fn binding_of(&self, recording: RecordingId, channel: &str) -> Option<&BoundTo> {
-        let mut bindings = self.bindings_of(recording).iter();
-        let found = bindings.find(|binding| binding.channel == channel);
-        found.map(|binding| &binding.to)
+    pub fn binding_of(
+        &self,
+        recording: RecordingId,
+        channel: (&str, ChannelKind),
+    ) -> Option<&BoundTo> {
+        binding_of(self.bindings_of(recording), channel)
     }
 
     /// Whether a channel belongs to a body that is retargeted: its bones are paired by *Adjust motion*.
@@ -52,7 +56,12 @@ impl Editor {
 
     /// Binds a channel of a recording; `None`: it moves what has its name again. In the background; one undo step with the clip, or
     /// a setting of the motion where that is being adjusted.
-    pub fn bind_channel(&mut self, recording: RecordingId, channel: &str, to: Option<BoundTo>) {
+    pub fn bind_channel(
+        &mut self,
+        recording: RecordingId,
+        channel: (&str, ChannelKind),
+        to: Option<BoundTo>,
+    ) {
         let Some(item) = self.document.recordings().get(&recording).cloned() else {
             return;
         };
@@ -61,13 +70,7 @@ impl Editor {
         }
         self.finish_tool();
         let mut bindings = self.bindings_of(recording).to_vec();
-        let place = bindings.iter().position(|of| of.channel == channel);
-        bindings.retain(|of| of.channel != channel);
-        if let Some(to) = to {
-            let channel = channel.to_owned();
-            let at = place.unwrap_or(bindings.len()).min(bindings.len());
-            bindings.insert(at, Binding { channel, to });
-        }
+        set_binding(&mut bindings, channel, to);
         let adding = self.motions.adding.as_ref();
         let adjusted = adding.filter(|a| a.recording == Some(recording) && !a.is_hidden);
         if let Some(adding) = adjusted {
@@ -97,14 +100,42 @@ impl Editor {
             || Character::of(&self.document).follows(of, bindings)
     }
 
-    /// Gives a bone another name in bindings that are being carried out.
-    pub(in crate::editor) fn rename_bone_in_pending_bindings(&mut self, from: &str, to: &str) {
+    /// Lets bindings follow corrective samples that were renamed, as a part of the open step. `before`: as they were.
+    pub(in crate::editor) fn follow_renamed_samples(&mut self, before: &[SamplePose]) {
+        let after = crate::rig::samples(&self.document);
+        if before == after {
+            return;
+        }
+        let rename = |to: &mut BoundTo| to.rename_sample(before, &after);
+        for (id, item) in self.document.recordings().as_ref().clone() {
+            let Some(motion) = &item.motion else {
+                continue;
+            };
+            let mut changed = BodyMotion::clone(motion);
+            for binding in &mut changed.settings.bindings {
+                rename(&mut binding.to);
+            }
+            if changed == *motion.as_ref() {
+                continue;
+            }
+            let mut item = RecordingItem::clone(&item);
+            item.motion = Some(Arc::new(changed));
+            let recording = Some(Arc::new(item));
+            if let Err(error) = self.apply(Edit::Recording { id, recording }, "Rename sample") {
+                self.notify_error(error.to_string());
+            }
+        }
+        self.change_pending_bindings(rename);
+    }
+
+    /// Changes what bindings move that are being carried out.
+    pub(in crate::editor) fn change_pending_bindings(&mut self, change: impl Fn(&mut BoundTo)) {
         let reading = self.motions.reading.as_mut().map(|of| &mut of.then);
         let adding = self.motions.adding.as_mut().map(|of| &mut of.then);
         for then in reading.into_iter().chain(adding) {
             if let ThenDo::Bind(bindings) = then {
                 for binding in bindings {
-                    binding.to.rename_joint(from, to);
+                    change(&mut binding.to);
                 }
             }
         }
@@ -148,17 +179,7 @@ impl Editor {
     /// The corrective samples that a channel can be bound to: by their names, those of equal names with that of their set.
     pub fn bindable_samples(&self) -> Vec<String> {
         let samples = crate::rig::samples(&self.document);
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for sample in &samples {
-            *counts.entry(&sample.name).or_default() += 1;
-        }
-        let name = |sample: &SamplePose| {
-            if counts[&*sample.name] > 1 {
-                sample.of_set.clone()
-            } else {
-                sample.name.clone()
-            }
-        };
-        samples.iter().map(name).collect()
+        let names = names_of_samples(&samples).into_iter();
+        names.map(str::to_owned).collect()
     }
 }

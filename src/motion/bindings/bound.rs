@@ -1,8 +1,9 @@
 //! Bindings on a skeleton: a recording whose channels have the names of what they move, and the displacements of joints.
 
-use super::{Binding, BoundTo, HingeAxis, Linear};
+use super::{Binding, BoundTo, HingeAxis, Linear, SamplePose, find_sample};
 use crate::math::transform::normalize_or_identity;
 use crate::motion::MorphedJoint;
+use crate::motion::channel_kind::ChannelKind;
 use crate::motion::fade::Fade;
 use crate::motion::recording::{Recording, ScalarTrack, Track};
 use crate::motion::sampling::{Ends, Sampling};
@@ -38,17 +39,6 @@ pub struct BindTarget<'a> {
     pub morphs: &'a [MorphedJoint],
     /// The corrective samples.
     pub samples: &'a [SamplePose],
-}
-
-/// The pose at which a corrective sample was sculpted.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SamplePose {
-    /// Its name.
-    pub name: String,
-    /// Its name with that of its set, which tells it from those of the same name.
-    pub of_set: String,
-    /// Its driver joints, with their rotations in their parents' spaces, unit.
-    pub joints: Vec<(JointId, DQuat)>,
 }
 
 /// A recording with its bindings carried out.
@@ -274,17 +264,11 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn sample(&self, name: &str, channel: &str) -> Result<&SamplePose, String> {
-        let find = |named: fn(&SamplePose) -> &String| {
-            let mut samples = self.target.samples.iter();
-            samples.find(|sample| named(sample) == name)
-        };
-        find(|sample| &sample.of_set)
-            .or_else(|| find(|sample| &sample.name))
-            .ok_or_else(|| {
-                format!(
-                    "there is no corrective sample \"{name}\" to bind the channel \"{channel}\" to"
-                )
-            })
+        let samples = self.target.samples;
+        let place = find_sample(samples, name).ok_or_else(|| {
+            format!("there is no corrective sample \"{name}\" to bind the channel \"{channel}\" to")
+        })?;
+        Ok(&samples[place])
     }
 
     /// The axis of a hinge, unit, in the joint's own space.
@@ -402,10 +386,11 @@ impl<'a> Binder<'a, '_> {
             moves,
         } = moved;
         let mut of = self.recording.clone();
-        let channels: BTreeSet<&str> = bindings.iter().map(|b| b.channel.as_str()).collect();
+        let is_bound =
+            |name: &str, kind: ChannelKind| bindings.iter().any(|of| of.is_of(name, kind));
         let joints: BTreeSet<String> = rotations.keys().cloned().collect();
         of.rotations.retain(|track| {
-            !(channels.contains(track.name.as_str()) || joints.contains(&track.name))
+            !(is_bound(&track.name, ChannelKind::Rotation) || joints.contains(&track.name))
         });
         let left = |name: &String| of.rotations.iter().any(|track| track.name == *name);
         of.world_rotations = of
@@ -420,8 +405,9 @@ impl<'a> Binder<'a, '_> {
                 driven.any(|at| morphs.contains_key(&of.names[at]))
             })
         };
-        of.scalars
-            .retain(|track| !(channels.contains(track.name.as_str()) || moves_bound(&track.name)));
+        of.scalars.retain(|track| {
+            !(is_bound(&track.name, ChannelKind::Scalar) || moves_bound(&track.name))
+        });
         for (name, rotation) in rotations {
             let values = match rotation {
                 Rotation::Whole { values, in_world } => {

@@ -6,11 +6,14 @@
 //! Invariant: a channel without a binding does what it did before; what a binding moves, no channel of its name moves.
 
 mod bound;
+mod sample_names;
 mod text;
 
 pub(in crate::motion) use bound::HELD;
-pub use bound::{BindTarget, Bound, SamplePose, bind, bind_those_that_fit};
+pub use bound::{BindTarget, Bound, bind, bind_those_that_fit};
+pub use sample_names::{SamplePose, find_sample, names_of_samples, renamed_sample};
 
+use super::channel_kind::ChannelKind;
 use serde::{Deserialize, Serialize};
 
 /// What a channel moves.
@@ -19,8 +22,62 @@ use serde::{Deserialize, Serialize};
 pub struct Binding {
     /// The name of the channel.
     pub channel: String,
+    /// Of which channel of this name only the values are shown; `None`: of all. What moves something says so itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub displayed: Option<ChannelKind>,
     /// What it moves.
     pub to: BoundTo,
+}
+
+impl Binding {
+    /// Of a channel.
+    pub fn new(channel: &str, kind: ChannelKind, to: BoundTo) -> Self {
+        Self {
+            channel: channel.to_owned(),
+            displayed: (to == BoundTo::Display).then_some(kind),
+            to,
+        }
+    }
+
+    /// Of which channel of its name it is; `None`: of all.
+    pub fn kind(&self) -> Option<ChannelKind> {
+        match self.to {
+            BoundTo::Display => self.displayed,
+            BoundTo::Rotation { .. } => Some(ChannelKind::Rotation),
+            BoundTo::Translation { .. } => Some(ChannelKind::Marker),
+            BoundTo::Hinge { .. } | BoundTo::Morph { .. } | BoundTo::Sample { .. } => {
+                Some(ChannelKind::Scalar)
+            }
+        }
+    }
+
+    /// Whether it is one of this channel.
+    pub fn is_of(&self, channel: &str, kind: ChannelKind) -> bool {
+        self.channel == channel && self.kind().is_none_or(|of| of == kind)
+    }
+}
+
+/// What a channel is bound to; `None`: it moves what has its name.
+pub fn binding_of<'a>(
+    bindings: &'a [Binding],
+    (channel, kind): (&str, ChannelKind),
+) -> Option<&'a BoundTo> {
+    let found = bindings.iter().find(|binding| binding.is_of(channel, kind));
+    found.map(|binding| &binding.to)
+}
+
+/// Binds a channel, in the place of its binding; `None`: it moves what has its name again.
+pub fn set_binding(
+    bindings: &mut Vec<Binding>,
+    (channel, kind): (&str, ChannelKind),
+    to: Option<BoundTo>,
+) {
+    let place = bindings.iter().position(|of| of.is_of(channel, kind));
+    bindings.retain(|of| !of.is_of(channel, kind));
+    if let Some(to) = to {
+        let at = place.unwrap_or(bindings.len()).min(bindings.len());
+        bindings.insert(at, Binding::new(channel, kind, to));
+    }
 }
 
 /// What a channel is bound to.
@@ -158,6 +215,24 @@ impl BoundTo {
             && joint == from
         {
             to.clone_into(joint);
+        }
+    }
+
+    /// Gives the corrective sample that it moves the name that it has after a renaming, see [`renamed_sample`].
+    pub fn rename_sample(&mut self, before: &[SamplePose], after: &[SamplePose]) {
+        if let Self::Sample { sample, .. } = self
+            && let Some(name) = renamed_sample(sample, before, after)
+        {
+            name.clone_into(sample);
+        }
+    }
+
+    /// As [`Self::rename_sample`], where its name is no longer one of a sample.
+    pub fn rename_lost_sample(&mut self, before: &[SamplePose], after: &[SamplePose]) {
+        if let Self::Sample { sample, .. } = self
+            && find_sample(after, sample).is_none()
+        {
+            self.rename_sample(before, after);
         }
     }
 

@@ -19,8 +19,11 @@ impl FromStr for Binding {
         }
         let channel = channel.to_owned();
         if to == "none" {
-            let to = BoundTo::Display;
-            return Ok(Self { channel, to });
+            return Ok(Self {
+                channel,
+                displayed: None,
+                to: BoundTo::Display,
+            });
         }
         let (kind, rest) = to.split_once(':').ok_or_else(wrong)?;
         let most = match kind {
@@ -82,7 +85,11 @@ impl FromStr for Binding {
                 in_world: kind == "world",
             },
         };
-        Ok(Self { channel, to })
+        Ok(Self {
+            channel,
+            displayed: None,
+            to,
+        })
     }
 }
 

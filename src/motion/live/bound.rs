@@ -2,6 +2,7 @@
 
 use super::samples::LiveSamples;
 use crate::motion::bindings::{BindTarget, Binding, BoundTo, bind_those_that_fit};
+use crate::motion::channel_kind::ChannelKind;
 use crate::motion::morphs::MorphedJoint;
 use crate::motion::recording::Recording;
 use crate::motion::rotation_part::RotationPart;
@@ -30,8 +31,8 @@ pub struct BoundSamples {
     pub(super) weights: BTreeMap<String, Vec<(f64, f64)>>,
     /// The displaced joints: their local translations.
     pub(super) places: Vec<(JointId, Vec<(f64, DVec3)>)>,
-    /// The channels that have a binding.
-    channels: BTreeSet<String>,
+    /// The bindings, by channel.
+    bindings: BTreeMap<String, Vec<Option<ChannelKind>>>,
     /// Why bindings do not fit, and move nothing: the ends of sentences.
     pub faults: Vec<String>,
 }
@@ -122,9 +123,13 @@ impl LiveBindings {
         }
         let newest = samples.newest_of(&sources, time);
         let mut found = BoundSamples {
-            channels: here.iter().map(|of| of.channel.clone()).collect(),
+            bindings: BTreeMap::new(),
             ..BoundSamples::default()
         };
+        for of in &here {
+            let kinds = found.bindings.entry(of.channel.clone()).or_default();
+            kinds.push(of.kind());
+        }
         let begin = newest.first_time();
         let recording = newest.recording(f64::NEG_INFINITY);
         let (bound, faults) = bind_those_that_fit(&recording, &here, target);
@@ -151,8 +156,9 @@ impl LiveBindings {
 
 impl BoundSamples {
     /// Whether a channel has a binding, so that it moves nothing by its name.
-    pub fn has(&self, channel: &str) -> bool {
-        self.channels.contains(channel)
+    pub fn has(&self, channel: &str, kind: ChannelKind) -> bool {
+        let kinds = self.bindings.get(channel);
+        kinds.is_some_and(|of| of.iter().any(|of| of.is_none_or(|of| of == kind)))
     }
 
     /// Whether a binding rotates the joint of a name, so that no channel does by its name.
@@ -357,7 +363,8 @@ mod tests {
             why.contains("two channels are bound to the bone \"arm\""),
             "{why}"
         );
-        assert!(found.has("imu") && found.has("imu2") && found.rotates("arm"));
+        let has = |name: &str| found.has(name, ChannelKind::Rotation);
+        assert!(has("imu") && has("imu2") && found.rotates("arm"));
         live.set(&["imu=rotation:gone", "angle=hinge:arm,x"].map(|b| b.parse().unwrap()));
         let found = live.newest(&samples, 42.5, &target);
         let why = "there is no bone \"gone\" to bind the channel \"imu\" to";

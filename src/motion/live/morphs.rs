@@ -4,6 +4,7 @@ use super::bound::BoundSamples;
 use super::pose::sample;
 use super::samples::{LiveSamples, max_gap};
 use crate::motion::by_name::MAX_WEIGHT;
+use crate::motion::channel_kind::ChannelKind;
 use crate::motion::fade::{Fade, Guard};
 use crate::motion::morphs::MorphedJoint;
 use crate::skeleton::Pose;
@@ -65,7 +66,8 @@ impl LiveMorphs {
                 guard: Guard::new(Fade::default()),
             }
         };
-        let is_bound = |name: &str| bound.has(name) || bound.weighs(joints, name);
+        let is_bound =
+            |name: &str| bound.has(name, ChannelKind::Scalar) || bound.weighs(joints, name);
         self.channels.retain(|name, _| !is_bound(name));
         for name in samples.scalar_names() {
             if !(self.channels.contains_key(name) || is_bound(name)) {

@@ -5,6 +5,7 @@ use super::calibration::{Calibration, Origin};
 use super::samples::{LiveSamples, max_gap};
 use crate::math::transform::normalize_or_identity;
 use crate::motion::bindings::HELD;
+use crate::motion::channel_kind::ChannelKind;
 use crate::motion::fade::{Fade, Guard};
 use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions};
 use crate::motion::rig::Rig;
@@ -118,9 +119,9 @@ impl LivePose {
                     || skeleton.ancestors(hips).any(|above| above == joint)
             })
         };
-        let named = samples
-            .rotation_names()
-            .filter(|(name, _)| !(of_body(name) || bound.has(name) || bound.rotates(name)));
+        let named = samples.rotation_names().filter(|(name, _)| {
+            !(of_body(name) || bound.has(name, ChannelKind::Rotation) || bound.rotates(name))
+        });
         let named = named.map(|(name, is_world)| (name, is_world, false));
         let by_hand = bound.rotation_names();
         let by_hand = by_hand.map(|(name, is_world)| (name, is_world, true));

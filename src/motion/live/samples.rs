@@ -1,6 +1,7 @@
 //! Samples of channels in order of arrival.
 
 use super::arrivals::Arrivals;
+use crate::motion::channel_kind::ChannelKind;
 use crate::motion::recording::{Event, LabelTrack, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;
 use crate::motion::vmc::{ROOT, is_body_bone};
@@ -203,11 +204,17 @@ impl LiveSamples {
     }
 
     /// The channels that have arrived, each with its kind, in the order in which a recording of them has them.
-    pub fn channels(&self) -> Vec<(&str, &'static str)> {
-        let positions = self.positions.keys().map(|name| (name, "marker"));
-        let rotations = self.rotations.keys().map(|name| (name, "rotation"));
-        let scalars = self.scalars.keys().map(|name| (name, "scalar"));
-        let labels = self.labels.keys().map(|name| (name, "text"));
+    pub fn channels(&self) -> Vec<(&str, ChannelKind)> {
+        let positions = self
+            .positions
+            .keys()
+            .map(|name| (name, ChannelKind::Marker));
+        let rotations = self
+            .rotations
+            .keys()
+            .map(|name| (name, ChannelKind::Rotation));
+        let scalars = self.scalars.keys().map(|name| (name, ChannelKind::Scalar));
+        let labels = self.labels.keys().map(|name| (name, ChannelKind::Text));
         let all = positions.chain(rotations).chain(scalars).chain(labels);
         all.map(|(name, kind)| (name.as_str(), kind)).collect()
     }

@@ -6,6 +6,7 @@ use super::clusters::pick::filtered_ui;
 use super::correctives::fields::{Number, named_ui, pick_ui};
 use crate::cluster::channel::RecordingId;
 use crate::editor::Editor;
+use crate::motion::ChannelKind;
 use crate::motion::bindings::{BoundTo, HingeAxis, Linear};
 use egui::Ui;
 
@@ -15,7 +16,15 @@ const WIDTH: f32 = 150.0;
 /// The binding of a channel while it has no target yet.
 #[derive(Default)]
 pub(super) struct BindingRows {
-    draft: Option<(BindingOf, String, BoundTo)>,
+    draft: Option<Draft>,
+}
+
+/// What a channel will be bound to.
+struct Draft {
+    of: BindingOf,
+    channel: String,
+    kind: ChannelKind,
+    to: BoundTo,
 }
 
 /// Whose channel is bound.
@@ -36,7 +45,7 @@ impl BindingOf {
         }
     }
 
-    fn known(self, editor: &Editor, channel: &str) -> Option<BoundTo> {
+    fn known(self, editor: &Editor, channel: (&str, ChannelKind)) -> Option<BoundTo> {
         let known = match self {
             Self::Recording(id) => editor.binding_of(id, channel),
             Self::Live => editor.live_binding_of(channel),
@@ -44,7 +53,7 @@ impl BindingOf {
         known.cloned()
     }
 
-    fn bind(self, editor: &mut Editor, channel: &str, to: Option<BoundTo>) {
+    fn bind(self, editor: &mut Editor, channel: (&str, ChannelKind), to: Option<BoundTo>) {
         match self {
             Self::Recording(id) => editor.bind_channel(id, channel, to),
             Self::Live => editor.bind_live_channel(channel, to),
@@ -136,22 +145,24 @@ impl Kind {
     }
 
     /// What a channel of a kind can be bound to.
-    fn choices(kind: &str) -> &'static [Self] {
+    fn choices(kind: ChannelKind) -> &'static [Self] {
         match kind {
-            "rotation" => &[
+            ChannelKind::Rotation => &[
                 Self::ByName,
                 Self::Rotation,
                 Self::WorldRotation,
                 Self::Display,
             ],
-            "scalar" => &[
+            ChannelKind::Scalar => &[
                 Self::ByName,
                 Self::Hinge,
                 Self::Morph,
                 Self::Sample,
                 Self::Display,
             ],
-            _ => &[Self::ByName, Self::Translation, Self::Display],
+            ChannelKind::Marker | ChannelKind::Text => {
+                &[Self::ByName, Self::Translation, Self::Display]
+            }
         }
     }
 
@@ -206,9 +217,10 @@ impl BindingRows {
         &mut self,
         ui: &mut Ui,
         editor: &mut Editor,
-        (of, channel, kind): (BindingOf, &str, &str),
+        (of, channel): (BindingOf, (&str, ChannelKind)),
     ) {
-        if of.moves_the_body(editor, channel) {
+        let (name, kind) = channel;
+        if of.moves_the_body(editor, name) {
             dim_ui(
                 ui,
                 "This channel moves the body: Adjust motion pairs its bones.",
@@ -216,10 +228,11 @@ impl BindingRows {
             return;
         }
         let known = of.known(editor, channel);
-        let is_its = |draft: &(BindingOf, String, BoundTo)| draft.0 == of && draft.1 == channel;
+        let is_its =
+            |draft: &Draft| draft.of == of && (draft.channel.as_str(), draft.kind) == channel;
         self.draft = self.draft.take().filter(is_its);
         let shown = match &self.draft {
-            Some(draft) => Some(draft.2.clone()),
+            Some(draft) => Some(draft.to.clone()),
             None => known.clone(),
         };
         let mut next = shown.clone();
@@ -237,13 +250,23 @@ impl BindingRows {
             self.draft = None;
             of.bind(editor, channel, next);
         } else {
-            self.draft = next.map(|to| (of, channel.to_owned(), to));
+            self.draft = next.map(|to| Draft {
+                of,
+                channel: name.to_owned(),
+                kind,
+                to,
+            });
         }
     }
 }
 
 /// Draws the kind of a binding; another one begins with the bone that it had, or with the selected one.
-fn kind_ui(ui: &mut Ui, editor: &Editor, (about, kind): (&str, &str), to: &mut Option<BoundTo>) {
+fn kind_ui(
+    ui: &mut Ui,
+    editor: &Editor,
+    (about, kind): (&str, ChannelKind),
+    to: &mut Option<BoundTo>,
+) {
     named_ui(ui, "Bind to", about, |ui| {
         let choices = Kind::choices(kind).iter().map(|kind| {
             let (label, about) = kind.words();

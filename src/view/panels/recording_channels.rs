@@ -7,7 +7,7 @@ use crate::cluster::channel::{RecordingId, RecordingItem, Recordings};
 use crate::editor::Editor;
 use crate::finding::{counted, trimmed};
 use crate::motion::statistics::{Numbers, Statistics};
-use crate::motion::{ChannelSummary, Reading, Recording};
+use crate::motion::{ChannelKind, ChannelSummary, Reading, Recording};
 use crate::view::theme;
 use egui::{DragValue, Response, Role, ScrollArea, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2};
 use egui_material_icons::icons;
@@ -31,7 +31,7 @@ pub(super) struct RecordingChannels {
     /// The recording to which the list was scrolled.
     scrolled: Option<RecordingId>,
     /// The recording and the name of the channel whose statistics are shown.
-    asked: Option<(RecordingId, String)>,
+    asked: Option<(RecordingId, String, ChannelKind)>,
     threshold: f64,
     binding: BindingRows,
     answers: Option<Answers>,
@@ -185,7 +185,9 @@ impl RecordingChannels {
     ) {
         let palette = theme::palette(ui);
         let asked = self.asked.as_ref();
-        let is_asked = asked.is_some_and(|(of, name)| *of == id && *name == channel.name);
+        let is_asked = asked.is_some_and(|(of, name, kind)| {
+            (*of, name, *kind) == (id, &channel.name, channel.kind)
+        });
         let (rect, response) = row_ui(ui, is_asked);
         let beside = value.unwrap_or("no value");
         let spoken = format!("{}: {beside}", channel.name);
@@ -210,24 +212,24 @@ impl RecordingChannels {
         let own = place.with_max_x(right - 6.0);
         text_ui(ui, &channel.name, palette.text, own, false, own.width());
         if response.clicked() {
-            self.asked = (!is_asked).then(|| (id, channel.name.clone()));
+            self.asked = (!is_asked).then(|| (id, channel.name.clone(), channel.kind));
         }
         response.on_hover_text(about(channel));
     }
 
     /// Draws the statistics of the channel that was clicked.
     fn asked_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
-        let Some((id, name)) = self.asked.clone() else {
+        let Some((id, name, kind)) = self.asked.clone() else {
             return;
         };
         let summary = editor.recording_summary(id);
         let mut channels = summary.iter().flat_map(|summary| &summary.channels);
-        let channel = channels.find(|channel| channel.name == name && channel.kind != "text");
-        let Some(kind) = channel.map(|channel| channel.kind) else {
+        let is_there = channels.any(|channel| channel.name == name && channel.kind == kind);
+        if !is_there || kind == ChannelKind::Text {
             return;
-        };
+        }
         let of = BindingOf::Recording(id);
-        self.binding.show_ui(ui, editor, (of, &name, kind));
+        self.binding.show_ui(ui, editor, (of, (&name, kind)));
         match editor.channel_numbers(id, &name) {
             Some(numbers) => self.statistics_ui(ui, editor, &name, &numbers),
             None => dim_ui(ui, "Reading the channel\u{2026}"),
@@ -452,15 +454,15 @@ fn with_unit(number: &str, unit: &str) -> String {
 
 fn about(channel: &ChannelSummary) -> String {
     let use_of = match channel.kind {
-        "marker" => "Data binds it to clusters.",
-        "rotation" => {
+        ChannelKind::Marker => "Data binds it to clusters.",
+        ChannelKind::Rotation => {
             "A driver can use its angle or its twist about an axis. The list shows its angle."
         }
-        "scalar" => "A data layer or a driver can use it.",
-        _ => "A text channel drives nothing.",
+        ChannelKind::Scalar => "A data layer or a driver can use it.",
+        ChannelKind::Text => "A text channel drives nothing.",
     };
     let part = 100.0 * channel.coverage;
-    let kind = channel.kind;
+    let kind = channel.kind.label();
     format!(
         "A {kind}: {part:.1} % of its samples have a value. {use_of}\nClick to see its extremes and mean."
     )

@@ -7,6 +7,7 @@ use super::super::recording_binding::{BindingOf, BindingRows, binding_words};
 use super::super::recording_channels::{ROW, row_ui};
 use crate::editor::Editor;
 use crate::finding::counted;
+use crate::motion::ChannelKind;
 use crate::view::theme;
 use egui::{Role, ScrollArea, Ui, WidgetInfo};
 
@@ -17,7 +18,7 @@ const LIST: f32 = 112.0;
 #[derive(Default)]
 pub(super) struct LiveChannels {
     /// The name and the kind of the channel that was clicked.
-    chosen: Option<(String, &'static str)>,
+    chosen: Option<(String, ChannelKind)>,
     binding: BindingRows,
 }
 
@@ -32,7 +33,7 @@ impl LiveChannels {
         let free = channels.into_iter();
         let free = free.filter(|(name, _)| !live.is_of_body(name));
         let free = free.map(|(name, kind)| (name.to_owned(), kind));
-        let channels: Vec<(String, &'static str)> = free.collect();
+        let channels: Vec<(String, ChannelKind)> = free.collect();
         if n == 0 {
             return;
         }
@@ -64,21 +65,21 @@ impl LiveChannels {
             .take()
             .filter(|chosen| channels.contains(chosen));
         if let Some((name, kind)) = &chosen
-            && *kind != "text"
+            && *kind != ChannelKind::Text
         {
             self.binding
-                .show_ui(ui, editor, (BindingOf::Live, name, kind));
+                .show_ui(ui, editor, (BindingOf::Live, (name, *kind)));
         }
         self.chosen = chosen;
     }
 
-    fn row_ui(&mut self, ui: &mut Ui, editor: &Editor, channel: &(String, &'static str)) {
+    fn row_ui(&mut self, ui: &mut Ui, editor: &Editor, channel: &(String, ChannelKind)) {
         let (name, kind) = channel;
         let palette = theme::palette(ui);
         let is_chosen = self.chosen.as_ref() == Some(channel);
         let (rect, response) = row_ui(ui, is_chosen);
-        let bound = editor.live_binding_of(name).map(binding_words);
-        let beside = bound.unwrap_or_else(|| (*kind).to_owned());
+        let bound = editor.live_binding_of((name, *kind)).map(binding_words);
+        let beside = bound.unwrap_or_else(|| kind.label().to_owned());
         let spoken = format!("{name}: {beside}");
         response
             .widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_chosen, &spoken));
@@ -89,7 +90,7 @@ impl LiveChannels {
         if response.clicked() {
             self.chosen = (!is_chosen).then(|| channel.clone());
         }
-        let about = if *kind == "text" {
+        let about = if *kind == ChannelKind::Text {
             "A text channel moves nothing. It is recorded."
         } else {
             "Click to choose what this channel moves."
