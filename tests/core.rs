@@ -169,6 +169,8 @@ mod layering;
 mod layers;
 #[path = "core/lengths.rs"]
 mod lengths;
+#[path = "core/live_edits.rs"]
+mod live_edits;
 #[path = "core/live_motion.rs"]
 mod live_motion;
 #[path = "core/live_stretch.rs"]

@@ -114,6 +114,7 @@ impl Editor {
         }
         if follows {
             self.change_pending_bindings(|to| to.rename_joint(&before, name));
+            self.rename_bone_in_pending_recordings(&before, name);
         }
         if name.is_empty() {
             self.notify(format!(

@@ -229,7 +229,9 @@ impl Character {
         let target = self.named_target();
         let bindings = &settings.bindings;
         let of_body = |binding: &&Binding| {
-            has_body && binding.to == BoundTo::Display && is_of_body(recording, &binding.channel)
+            has_body
+                && binding.to == BoundTo::Display
+                && is_of_body(recording, binding.shown_channel())
         };
         if let Some(binding) = bindings.iter().find(of_body) {
             return Err(AddMotionError::Binding(format!(
@@ -343,8 +345,9 @@ impl Character {
         if let Some(hips) = hips.map(|channel| channel.joint) {
             moved.extend(self.skeleton.ancestors(hips));
         }
-        let is_free =
-            |name: &str, joint: JointId| !is_of_body(recording, name) && !moved.contains(&joint);
+        let is_free = |name: &str, joint: JointId| {
+            !is_of_body(recording, (name, ChannelKind::Rotation)) && !moved.contains(&joint)
+        };
         let Some(report) = self.bake_channels(recording, (true, &is_free), clip, settings, task)?
         else {
             return Ok(());

@@ -2,12 +2,13 @@
 
 use crate::editing::EditorHarness;
 use glam::{DQuat, DVec3, Vec3};
+use sinew::cluster::channel::RecordingId;
 use sinew::correctives;
 use sinew::deform::correctives::{Correctives, Sample};
 use sinew::document::{CorrectivesEdit, Edit};
 use sinew::editor::OpenRequest;
-use sinew::motion::bindings::bind;
-use sinew::motion::{Recording, ScalarTrack};
+use sinew::motion::bindings::{Binding, BoundTo, bind};
+use sinew::motion::{ChannelKind, Recording, ScalarTrack};
 use sinew::psd::{Displacements, DriverMode, Kernel};
 use sinew::rig::Character;
 use sinew::skeleton::JointId;
@@ -189,6 +190,35 @@ fn channels_are_bound_to_either_of_two_samples_of_one_name() {
     h.settle();
     assert_eq!(h.editor.bindable_samples(), ["Bent", "Raised"]);
     assert_eq!(rotated(&names[0]), [true, false]);
+    // What is bound follows a sample that is renamed, in one step.
+    let folder = tempfile::tempdir().unwrap();
+    let take = folder.path().join("load.csv");
+    std::fs::write(&take, "time,emg\n0,0\n0.1,1\n0.2,0.5\n").unwrap();
+    h.editor.add_recording(&take);
+    h.settle();
+    let (id, emg) = (RecordingId(0), ("emg", ChannelKind::Scalar));
+    let to = "emg=sample:Raised".parse::<Binding>().unwrap().to;
+    h.editor.bind_channel(id, emg, Some(to));
+    h.settle();
+    let bound_to = |h: &EditorHarness| match h.editor.binding_of(id, emg) {
+        Some(BoundTo::Sample { sample, .. }) => sample.clone(),
+        other => panic!("{other:?}"),
+    };
+    h.editor.rename_sample(0, "Bent");
+    h.settle();
+    assert_eq!(bound_to(&h), "Bent (upper_arm)");
+    let set = h.editor.active_set().unwrap();
+    h.editor.rename_set(set, "Shoulder");
+    h.settle();
+    assert_eq!(bound_to(&h), "Bent (Shoulder)");
+    assert_eq!(h.editor.history().undo_label(), Some("Rename sample set"));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(bound_to(&h), "Bent (upper_arm)");
+    h.editor.undo();
+    h.settle();
+    assert_eq!(bound_to(&h), "Raised");
+    h.check();
 }
 
 #[test]

@@ -16,7 +16,7 @@ use sinew::skeleton::JointId;
 use sinew::task::Task;
 use std::sync::Arc;
 
-fn bone(name: &str) -> HumanBone {
+pub(crate) fn bone(name: &str) -> HumanBone {
     HumanBone::of_name(name).unwrap_or_else(|| panic!("{name}"))
 }
 

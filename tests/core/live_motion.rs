@@ -645,10 +645,27 @@ fn a_calibration_counts_down_and_can_be_cancelled_and_cleared() {
     socket
         .connect(h.editor.live().unwrap().address().unwrap())
         .unwrap();
-    let bones = ["Hips", "Spine", "Head"].map(|name| {
+    let of_body = [
+        "Hips",
+        "LeftUpperLeg",
+        "LeftLowerLeg",
+        "LeftFoot",
+        "RightUpperLeg",
+        "RightLowerLeg",
+        "RightFoot",
+        "LeftUpperArm",
+        "RightUpperArm",
+    ];
+    let bone = |name: &'static str| {
         let turned = DQuat::from_rotation_y(if name == "Hips" { 0.6 } else { 0.0 });
-        (name, DVec3::new(0.0, 0.9, 0.0), turned)
-    });
+        let place = if name == "Hips" {
+            DVec3::new(0.0, 0.9, 0.0)
+        } else {
+            DVec3::ZERO
+        };
+        (name, place, turned)
+    };
+    let bones = of_body.map(bone);
     let mut n = 0_u16;
     let mut more = |h: &mut EditorHarness, frames: u16| {
         for _ in 0..frames {

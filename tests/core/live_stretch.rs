@@ -96,9 +96,9 @@ fn root_motion_and_stretch_are_live_as_they_are_baked() {
     }
     assert!(!origin.add_bones(&samples), "all are known");
     // It is recorded from a time on at which bones are stretched, and the time before is forgotten.
-    samples.forget_before(0.5);
+    samples.forget_before(0.8);
     origin.hips = Some(samples.position("Hips")[0].1);
-    let mut recording = samples.recording(0.5);
+    let mut recording = samples.recording(0.8);
     recording.rest_places = Calibration::default().rest_places(&origin);
     let mut lines = Vec::new();
     write_json_lines(&recording, &mut lines).unwrap();
@@ -130,7 +130,7 @@ fn root_motion_and_stretch_are_live_as_they_are_baked() {
         let (mut up, mut moved): (Option<f64>, f64) = (None, 0.0);
         for (frame, of_frame) in expected.iter().enumerate() {
             let mut shown = Pose::clone(rest);
-            let time = 0.5 + take.times[frame] + 1e-9;
+            let time = 0.8 + take.times[frame] + 1e-9;
             live.apply(&samples, &none, time, skeleton, &mut shown);
             let mut expected = Pose::clone(rest);
             for joint in baked.moved_joints() {
@@ -292,7 +292,7 @@ fn a_pose_that_is_made_anew_goes_on_from_the_one_before() {
     let expected = show(&mut live.clone(), &samples, 1.9);
     let mut anew = new(&samples, calibration(), origin.clone()).going_on(&live);
     let off = apart(&expected, &show(&mut anew, &samples, 1.9), None);
-    assert!(off[0] < 1e-9 && off[1] < 1e-9, "{off:?}");
+    assert!(off[0] < 1e-6 && off[1] < 1e-6, "{off:?}");
     // One that does not go on faces to the front, with its head up.
     let mut first = new(&samples, calibration(), origin.clone());
     let off = apart(&expected, &show(&mut first, &samples, 1.9), None);

@@ -132,7 +132,7 @@ fn a_recorded_forearm_bends_the_joint_of_its_name() {
 
 /// A model with a joint `forearm` that turns about x by 90 degrees at rest, under one that is turned too, and a face with two
 /// targets.
-fn face(folder: &Path) -> PathBuf {
+pub(crate) fn face(folder: &Path) -> PathBuf {
     let floats: Vec<f32> = vec![
         0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, // a triangle
         0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, // Joy
@@ -299,7 +299,7 @@ fn bound_take(folder: &Path) -> PathBuf {
 }
 
 /// The kind of the channel of a binding; that of a channel which is only shown is a rotation here.
-fn kind_of(binding: &Binding) -> ChannelKind {
+pub(crate) fn kind_of(binding: &Binding) -> ChannelKind {
     binding.kind().unwrap_or(ChannelKind::Rotation)
 }
 

@@ -37,7 +37,7 @@ pub(super) use driver_values::DriverValues;
 pub(super) use muscles::Muscles;
 pub(super) use recording_table::RecordingTables;
 pub(super) use recording_watch::RecordingWatch;
-pub(super) use recordings::{RecordingFiles, free_recording_name};
+pub(super) use recordings::{NOT_TIMED, RecordingFiles, free_recording_name};
 pub(super) use sparse::SparseClusters;
 pub(super) use suggesting::ClusterSuggestions;
 

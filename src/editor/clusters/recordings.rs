@@ -6,7 +6,6 @@ use crate::document::{Document, Edit};
 use crate::editor::correctives::free_name;
 use crate::editor::files::file_name;
 use crate::editor::jobs::EditorJob;
-use crate::editor::motions::NOT_TIMED;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{counted, trimmed};
 use crate::io::motion_item::read_item;
@@ -31,7 +30,13 @@ struct Reading {
     changes: Option<Arc<RecordingItem>>,
     verb: &'static str,
     job: JobHandle<Result<RecordingItem, Cancelled>>,
+    /// The bones that were renamed meanwhile: the names before and after.
+    renamed: Vec<[String; 2]>,
 }
+
+/// The message where an undo ended a change of sample times.
+pub(in crate::editor) const NOT_TIMED: &str =
+    "The times of the samples were not changed, because you undid an earlier step meanwhile.";
 
 impl RecordingFiles {
     /// Drops everything, for another model.
@@ -145,6 +150,7 @@ impl Editor {
             changes: Some(before),
             verb: "Change times",
             job,
+            renamed: Vec::new(),
         });
     }
 
@@ -206,6 +212,7 @@ impl Editor {
             changes: None,
             verb,
             job,
+            renamed: Vec::new(),
         });
     }
 
@@ -223,7 +230,15 @@ impl Editor {
             changes: None,
             verb,
             job,
+            renamed: Vec::new(),
         });
+    }
+
+    /// Notes the other name of a bone for the recordings that are being read.
+    pub(in crate::editor) fn rename_bone_in_pending_recordings(&mut self, from: &str, to: &str) {
+        for reading in &mut self.recording_files.reading {
+            reading.renamed.push([from.to_owned(), to.to_owned()]);
+        }
     }
 
     /// Takes a recording that was read.
@@ -235,6 +250,7 @@ impl Editor {
             changes,
             verb,
             job,
+            renamed,
         }) = ended.and_then(|at| reading.remove(at))
         else {
             return;
@@ -254,6 +270,13 @@ impl Editor {
             let why = format!("{why}.");
             self.notify_error(why);
             return;
+        }
+        if let Some(motion) = item.motion.as_mut().filter(|_| !renamed.is_empty()) {
+            for [from, to] in &renamed {
+                for binding in &mut Arc::make_mut(motion).settings.bindings {
+                    binding.to.rename_joint(from, to);
+                }
+            }
         }
         let id = match of {
             Some(id) if self.document.recordings().contains_key(&id) => id,

@@ -25,13 +25,12 @@ impl Editor {
         if bindings == self.live.bindings {
             return;
         }
-        let character = Character::of(&self.document);
-        let live = self.live.motion.as_ref();
-        if let Some(why) = live.and_then(|live| live.binding_fault(&bindings, &character)) {
+        self.follow_live_character();
+        let live = self.live.motion.as_ref().zip(self.live.character.as_ref());
+        if let Some(why) = live.and_then(|(live, of)| live.binding_fault(&bindings, &of.character))
+        {
             return self.notify_error(sentence(&why));
         }
-        // It has what was added since, as a corrective sample.
-        self.live.character = None;
         self.live.bindings = bindings;
         let (name, _) = channel;
         self.live.bound_joints.retain(|(of, _), _| of != name);
@@ -79,18 +78,20 @@ impl LiveMotion {
     fn binding_fault(&self, bindings: &[Binding], character: &Character) -> Option<String> {
         let faults = |mut tried: LiveBindings| {
             let target = character.bind_target();
-            tried.newest(self.samples(), f64::INFINITY, &target).faults
+            let found = tried.newest(self.samples(), f64::INFINITY, &target, None);
+            found.faults
         };
         let known = faults(self.bindings.clone());
         let mut tried = self.bindings.clone();
         tried.set(bindings);
         // What did not fit before is no fault of the new one.
         let mut faults = faults(tried).into_iter();
-        faults.find(|why| !known.contains(why))
+        let is_new = |why: &String| known.iter().all(|(_, known)| known != why);
+        faults.find_map(|(_, why)| is_new(&why).then_some(why))
     }
 
     /// Whether a channel is one of the body that is retargeted, or of what carries it.
-    pub fn is_of_body(&self, channel: &str) -> bool {
+    pub fn is_of_body(&self, channel: (&str, ChannelKind)) -> bool {
         self.has_body() && self.samples().is_of_body(channel)
     }
 

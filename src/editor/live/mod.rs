@@ -17,7 +17,7 @@ pub use settings::{LATENCIES, LiveKind, LiveSettings};
 
 use super::Editor;
 use crate::deform::Correctives;
-use crate::document::{Document, MeshItem};
+use crate::document::{Document, HumanMap, MeshItem, Skin};
 use crate::io::live::{Access, Listener};
 use crate::mesh::Mesh;
 use crate::motion::ChannelKind;
@@ -78,6 +78,9 @@ impl Live {
 struct LiveCharacter {
     character: Character,
     parts: Vec<Part>,
+    skins: Vec<Arc<Skin>>,
+    rest: Arc<Pose>,
+    humans: Arc<HumanMap>,
 }
 
 /// A mesh with its corrective samples.
@@ -101,6 +104,9 @@ impl LiveCharacter {
         Self {
             character: Character::of(document),
             parts: parts.collect(),
+            skins: document.skins().values().cloned().collect(),
+            rest: document.rest_pose().clone(),
+            humans: document.human_map().clone(),
         }
     }
 
@@ -108,16 +114,18 @@ impl LiveCharacter {
         Arc::ptr_eq(self.character.skeleton(), document.skeleton())
     }
 
-    /// Whether it is that of the document as it is: with its bones, morph targets and corrective samples.
+    /// Whether it is that of the document as it is: with its bones and their humanoid map, rest pose, skins, morph targets and
+    /// corrective samples.
     fn is_of(&self, document: &Document) -> bool {
-        let meshes = document.meshes();
+        let (meshes, skins) = (document.meshes(), document.skins());
+        let mut parts = self.parts.iter().zip(meshes.values());
+        let mut skinned = self.skins.iter().zip(skins.values());
         self.has_bones_of(document)
-            && self.parts.len() == meshes.len()
-            && self
-                .parts
-                .iter()
-                .zip(meshes.values())
-                .all(|(part, item)| part.is_of(item))
+            && Arc::ptr_eq(&self.rest, document.rest_pose())
+            && Arc::ptr_eq(&self.humans, document.human_map())
+            && (self.parts.len(), self.skins.len()) == (meshes.len(), skins.len())
+            && parts.all(|(part, item)| part.is_of(item))
+            && skinned.all(|(known, skin)| Arc::ptr_eq(known, skin))
     }
 }
 
@@ -277,7 +285,7 @@ impl Editor {
                 self.notify("Calibrated. The T-pose you held is now the reference pose.");
             }
             Some(Calibrated::NoBody) => {
-                self.notify_error("No bone of a body was received, so nothing was calibrated.");
+                self.notify_error("No body moves the character, so nothing was calibrated.");
             }
             None => {}
         }
@@ -287,40 +295,48 @@ impl Editor {
         came || changed
     }
 
+    /// Makes the character that live motion moves anew where the document has another one.
+    fn follow_live_character(&mut self) {
+        let known = self.live.character.take();
+        let known = match known {
+            Some(known) if known.is_of(&self.document) => {
+                self.live.character = Some(known);
+                return;
+            }
+            known => known,
+        };
+        let now = LiveCharacter::of(&self.document);
+        if let Some(known) = known {
+            // A corrective sample that was renamed stays bound.
+            let (before, after) = (known.character.samples(), now.character.samples());
+            for binding in &mut self.live.bindings {
+                binding.to.rename_lost_sample(before, after);
+            }
+        }
+        if let Some(live) = &mut self.live.motion {
+            live.forget_character();
+        }
+        self.live.character = Some(now);
+    }
+
     fn follow_live_pose(&mut self) -> bool {
         let known = self.live.character.as_ref();
         if known.is_none_or(|known| !known.has_bones_of(&self.document)) {
             self.follow_bound_bones();
         }
-        let document = &self.document;
         let (settings, latency) = (self.live.settings, self.live_latency());
-        let Some(live) = &mut self.live.motion else {
-            return false;
-        };
-        if document.skeleton().is_empty() {
+        if self.live.motion.is_none() || self.document.skeleton().is_empty() {
             return false;
         }
-        let known = self.live.character.take();
-        let character = match known {
-            Some(known) if known.is_of(document) => known,
-            known => {
-                let now = LiveCharacter::of(document);
-                let after = now.character.samples();
-                if let Some(known) = known {
-                    // A sample that was renamed stays bound; one that was moved in its list has the name that it had.
-                    let before = known.character.samples();
-                    for binding in &mut self.live.bindings {
-                        binding.to.rename_lost_sample(before, after);
-                    }
-                }
-                now
-            }
+        self.follow_live_character();
+        let document = &self.document;
+        let (Some(live), Some(of)) = (&mut self.live.motion, &self.live.character) else {
+            return false;
         };
         let mut pose = Pose::clone(document.rest_pose());
         live.bindings.set(&self.live.bindings);
         live.set_retarget(settings.retarget());
-        let moves = live.pose(&character.character, latency, &mut pose);
-        self.live.character = Some(character);
+        let moves = live.pose(&of.character, latency, &mut pose);
         self.show_live((moves && settings.is_shown).then_some(pose))
     }
 

@@ -4,6 +4,7 @@ use super::settings::{LATENCIES, LATENCY, LiveKind};
 use crate::finding::Finding;
 use crate::io::live::{Access, Listener, Packet};
 use crate::motion::ChannelKind;
+use crate::motion::bindings::Binding;
 use crate::motion::live::{
     Calibration, FAR_DEGREES, JsonSource, LiveBindings, LiveClock, LiveMorphs, LivePose,
     LiveSamples, Origin,
@@ -74,7 +75,7 @@ enum Offer {
 /// The result of a calibration.
 pub(super) enum Calibrated {
     Found,
-    /// No bone of a body arrived in that time.
+    /// No body moved the character in that time.
     NoBody,
 }
 
@@ -122,7 +123,9 @@ pub struct LiveMotion {
     morphs: LiveMorphs,
     pub(super) bindings: LiveBindings,
     retarget: RetargetOptions,
-    /// Why bindings do not fit, in sentences.
+    /// The bindings that do not fit, with why they do not.
+    unfit: Vec<(Binding, String)>,
+    /// The same in sentences.
     unbound: Option<String>,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
@@ -158,6 +161,7 @@ impl LiveMotion {
             morphs: LiveMorphs::default(),
             bindings: LiveBindings::default(),
             retarget: RetargetOptions::default(),
+            unfit: Vec::new(),
             unbound: None,
             made_for: None,
             origin: Origin::default(),
@@ -447,6 +451,16 @@ impl LiveMotion {
         self.taking = Taking::Off;
     }
 
+    /// The pose is made for another character from now on.
+    pub(super) fn forget_character(&mut self) {
+        self.made_for = None;
+    }
+
+    /// The bindings that fit, and what is wrong with the others, in sentences.
+    pub(super) fn fitting_bindings(&self) -> (LiveBindings, Option<&str>) {
+        (self.bindings.without(&self.unfit), self.unbound.as_deref())
+    }
+
     /// How a body is retargeted from now on.
     pub(super) fn set_retarget(&mut self, options: RetargetOptions) {
         if self.retarget != options {
@@ -512,7 +526,13 @@ impl LiveMotion {
 
     /// Clears the calibration.
     pub(super) fn clear_calibration(&mut self) {
-        self.calibration = Calibration::default();
+        self.set_calibration(Calibration::default());
+    }
+
+    fn set_calibration(&mut self, calibration: Calibration) {
+        self.bindings.forget_calibrated(&self.calibration);
+        self.bindings.forget_calibrated(&calibration);
+        self.calibration = calibration;
         self.made_for = None;
     }
 
@@ -523,12 +543,13 @@ impl LiveMotion {
             return None;
         }
         self.calibrating = None;
-        let Some(found) = Calibration::of(self.samples(), since) else {
+        // Rotations that follow their names, and bound ones, are not calibrated.
+        let found = Calibration::of(self.samples(), since).filter(|_| self.has_body());
+        let Some(found) = found else {
             return Some(Calibrated::NoBody);
         };
         self.offer = Offer::Over;
-        self.calibration = found;
-        self.made_for = None;
+        self.set_calibration(found);
         Some(Calibrated::Found)
     }
 
@@ -541,8 +562,13 @@ impl LiveMotion {
         };
         let samples = self.source.samples();
         let target = character.bind_target();
-        let bound = self.bindings.newest(samples, time, &target);
-        self.unbound = unfit(&bound.faults);
+        let body = self.pose.as_ref().filter(|pose| pose.has_body());
+        let calibration = body.map(|_| &self.calibration);
+        let bound = self.bindings.newest(samples, time, &target, calibration);
+        if self.unfit != bound.faults {
+            self.unbound = unfit(&bound.faults);
+            self.unfit.clone_from(&bound.faults);
+        }
         let names = || {
             let named = samples
                 .rotation_names()
@@ -576,7 +602,7 @@ impl LiveMotion {
                 Some(before) => found.going_on(before),
                 None => found,
             });
-            self.morphs = LiveMorphs::new(character.morphs());
+            self.morphs = std::mem::take(&mut self.morphs).going_on(character.morphs());
             self.why = why;
             let names =
                 names().map(|(name, is_world, is_bound)| (name.to_owned(), is_world, is_bound));
@@ -592,8 +618,8 @@ impl LiveMotion {
 }
 
 /// What is wrong with bindings that do not fit, in sentences; `None` where all fit.
-fn unfit(faults: &[String]) -> Option<String> {
-    let (first, others) = faults.split_first()?;
+fn unfit(faults: &[(Binding, String)]) -> Option<String> {
+    let ((_, first), others) = faults.split_first()?;
     let others = match others.len() {
         0 => String::new(),
         1 => " Another binding does not fit either.".into(),

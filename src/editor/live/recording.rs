@@ -34,14 +34,20 @@ impl Editor {
             return false;
         }
         let (calibration, device) = (live.calibration().clone(), live.device());
-        let (bindings, rest_places) = (live.bindings.clone(), live.rest_places());
+        let has_body = live.has_body();
+        let rest_places = live.rest_places();
+        let (bindings, unbound) = live.fitting_bindings();
+        let unbound = unbound.map(|why| format!("{why} The recording is made without it."));
         let retarget = self.live.settings.retarget();
         let Some((mut samples, since)) = live.take_recording() else {
             self.notify("Nothing arrived during the recording, so nothing is kept.");
             return false;
         };
         self.take_recorded("Record motion", move || {
-            calibration.apply(&mut samples);
+            // Live, too, only a body is calibrated.
+            if has_body {
+                calibration.apply(&mut samples);
+            }
             let recording = Recording {
                 device,
                 rest_places,
@@ -49,6 +55,9 @@ impl Editor {
             };
             recorded(recording, &bindings, retarget)
         });
+        if let Some(unbound) = unbound {
+            self.notify(unbound);
+        }
         true
     }
 
@@ -83,7 +92,7 @@ fn recorded(
     if motion.source.is_some() {
         motion.settings.retarget = retarget;
     }
-    motion.settings.bindings = bindings.of_recording(&recording, motion.source.is_some());
+    motion.settings.bindings = bindings.of_recording(&recording, motion.has_body());
     let mut item = RecordingItem::new("Take", "", fingerprint, Ok(Arc::new(recording)));
     item.motion = (motion != BodyMotion::default()).then(|| Arc::new(motion));
     item

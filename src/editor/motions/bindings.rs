@@ -45,11 +45,11 @@ impl Editor {
     }
 
     /// Whether a channel belongs to a body that is retargeted: its bones are paired by *Adjust motion*.
-    pub fn moves_the_body(&self, recording: RecordingId, channel: &str) -> bool {
+    pub fn moves_the_body(&self, recording: RecordingId, channel: (&str, ChannelKind)) -> bool {
         let item = self.document.recordings().get(&recording);
         let of_body = |item: &RecordingItem| {
-            let has_source = item.motion.as_ref().is_some_and(|m| m.source.is_some());
-            has_source && item.recording().is_some_and(|of| is_of_body(of, channel))
+            let has_body = item.motion.as_ref().is_some_and(|motion| motion.has_body());
+            has_body && item.recording().is_some_and(|of| is_of_body(of, channel))
         };
         item.is_some_and(|item| of_body(item))
     }
@@ -96,7 +96,7 @@ impl Editor {
         let has_body = item.motion.as_ref().is_some_and(|m| m.source.is_some());
         let mut rotations = of.rotations.iter();
         has_body
-            || rotations.any(|track| is_of_body(of, &track.name))
+            || rotations.any(|track| is_of_body(of, (&track.name, ChannelKind::Rotation)))
             || Character::of(&self.document).follows(of, bindings)
     }
 

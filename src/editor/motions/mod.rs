@@ -18,6 +18,7 @@ pub use contacts::SHORTEST_CONTACT_SECS;
 pub use mappings::MappingFile;
 
 use super::Editor;
+use super::clusters::NOT_TIMED;
 use super::files::file_name;
 use super::jobs::EditorJob;
 use crate::cluster::channel::{RecordingId, RecordingItem};
@@ -39,16 +40,13 @@ use glam::Vec3;
 use result::{Outcome, run};
 use std::path::Path;
 use std::sync::Arc;
+use timing::retimed;
 
 /// The message after a cancelled run.
 const CANCELLED: &str = "Cancelled. Nothing changed.";
 
 /// The message where an undo ended a binding.
 const NOT_BOUND: &str = "The channel was not bound, because you undid an earlier step meanwhile.";
-
-/// The message where an undo ended a change of times.
-pub(in crate::editor) const NOT_TIMED: &str =
-    "The times of the samples were not changed, because you undid an earlier step meanwhile.";
 
 /// The message where an undo ended a change of foot contacts.
 const NOT_CHANGED: &str =
@@ -75,6 +73,8 @@ pub struct AddingMotion {
     applied: Option<ClipId>,
     result: Option<Arc<AddedMotion>>,
     job: Option<JobHandle<Outcome>>,
+    /// The other times of its samples, and what they are made of, until a run has made them.
+    timing: Option<(Timing, Arc<RecordingItem>)>,
     /// Whether settings changed since the job started.
     is_stale: bool,
     /// The reason that there is no clip.
@@ -457,6 +457,7 @@ impl Editor {
             applied: None,
             result: None,
             job: None,
+            timing: None,
             is_stale: true,
             failure: None,
             is_hidden: is_quiet,
@@ -497,6 +498,7 @@ impl Editor {
             };
             let is_same = names(adding.chosen) == names(chosen);
             adding.chosen = chosen;
+            adding.timing = None;
             if !is_same {
                 adding.settings.by_hand = RoleMap::default();
             }
@@ -522,7 +524,19 @@ impl Editor {
         adding.is_stale = false;
         let (sources, chosen) = (adding.sources.clone(), adding.chosen);
         let (character, settings) = (adding.character.clone(), adding.settings.clone());
-        let work = move |task: &Task| run(&sources, chosen, &character, &settings, task);
+        let timing = adding.timing.clone();
+        let work = move |task: &Task| {
+            let of = sources.get(chosen).ok_or("The motion is not there.")?;
+            match timing {
+                Some((timing, item)) => {
+                    let timed = retimed(of, &item, timing)?;
+                    let mut made = run(&timed, &character, &settings, task)?;
+                    made.timed = Some(timed);
+                    Ok(made)
+                }
+                None => run(of, &character, &settings, task),
+            }
+        };
         adding.job = Some(self.lane.submit(EditorJob::AddMotion, "Retargeting", work));
     }
 

@@ -13,19 +13,27 @@ use crate::task::Task;
 use std::sync::Arc;
 
 /// What a run found, and the motion on the character or the reason that there is none.
-pub(super) type Outcome = Result<(Found, Result<AddedMotion, String>), String>;
+pub(super) type Outcome = Result<Run, String>;
+
+/// What a run made.
+pub(super) struct Run {
+    /// What was found before the motion was retargeted.
+    pub(super) found: Found,
+    /// The motion on the character, or why there is none.
+    pub(super) added: Result<AddedMotion, String>,
+    /// The motion with the other times that were asked for.
+    pub(super) timed: Option<ReadMotion>,
+}
 
 /// Puts a motion on a character.
 pub(super) fn run(
-    sources: &[ReadMotion],
-    chosen: usize,
+    read: &ReadMotion,
     character: &Character,
     settings: &MotionSettings,
     task: &Task,
 ) -> Outcome {
     task.step("Retargeting", 0.0)
         .map_err(|cancelled| cancelled.to_string())?;
-    let read = sources.get(chosen).ok_or("The motion is not there.")?;
     let source = &read.source;
     let take = source.take(settings.positions);
     let roles = character.roles(&take.rest, settings)?;
@@ -49,7 +57,11 @@ pub(super) fn run(
         swapped: added.as_ref().err().and_then(swapped),
         roles,
     };
-    Ok((found, added.map_err(|why| why.to_string())))
+    Ok(Run {
+        found,
+        added: added.map_err(|why| why.to_string()),
+        timed: None,
+    })
 }
 
 /// The limbs that are swapped.
@@ -110,11 +122,23 @@ impl Editor {
             Ok(outcome) => outcome,
         };
         let added = match outcome {
-            Ok((found, added)) => {
-                adding.found = Some(found);
-                added
+            Ok(run) => {
+                adding.found = Some(run.found);
+                if let Some(timed) = run.timed {
+                    let mut sources = adding.sources.to_vec();
+                    if let Some(chosen) = sources.get_mut(adding.chosen) {
+                        *chosen = timed;
+                    }
+                    adding.sources = Arc::new(sources);
+                    adding.timing = None;
+                }
+                run.added
             }
             Err(why) => {
+                // Times that cannot be leave all as it is.
+                if why != CANCELLED && adding.timing.take().is_some() {
+                    return self.notify_error(why);
+                }
                 let is_unseen = adding.is_hidden && why != CANCELLED;
                 adding.is_stale |= why == CANCELLED;
                 adding.failure = Some(why.clone());

@@ -1,7 +1,7 @@
 //! Other times of the samples of a motion: its clip is retargeted again, in the same step.
 
 use super::{AddingMotion, ThenDo};
-use crate::cluster::channel::RecordingId;
+use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
 use crate::io::motion_source::ReadMotion;
 use crate::motion::Timing;
@@ -41,29 +41,31 @@ impl Editor {
         let own = adding
             .recording
             .and_then(|id| self.document.recordings().get(&id));
-        let Some(item) = read.item.as_ref().or(own.map(|own| &**own)) else {
+        let item = read.item.clone().map(Arc::new);
+        let Some(item) = item.or_else(|| own.cloned()) else {
             return;
         };
-        match item.timed(timing) {
-            Ok(item) => {
-                let source = item
-                    .motion
-                    .as_ref()
-                    .and_then(|motion| motion.source.clone());
-                let read = ReadMotion {
-                    source: source.unwrap_or_else(|| read.source.clone()),
-                    channels: read.channels.clone(),
-                    item: Some(item),
-                };
-                let mut sources = adding.sources.to_vec();
-                sources[adding.chosen] = read;
-                adding.sources = Arc::new(sources);
-                self.run_motion();
-            }
-            Err(why) => {
-                let why = format!("{} stays as it is: {why}.", item.name);
-                self.notify_error(why);
-            }
-        }
+        adding.timing = Some((timing, item));
+        self.run_motion();
     }
+}
+
+/// A motion with other times of its samples; an error is a sentence.
+pub(super) fn retimed(
+    read: &ReadMotion,
+    item: &RecordingItem,
+    timing: Timing,
+) -> Result<ReadMotion, String> {
+    let item = item
+        .timed(timing)
+        .map_err(|why| format!("{} stays as it is: {why}.", item.name))?;
+    let source = item
+        .motion
+        .as_ref()
+        .and_then(|motion| motion.source.clone());
+    Ok(ReadMotion {
+        source: source.unwrap_or_else(|| read.source.clone()),
+        channels: read.channels.clone(),
+        item: Some(item),
+    })
 }

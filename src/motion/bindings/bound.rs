@@ -13,6 +13,7 @@ use crate::motion::thin::{distance, thin};
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Pose, Property, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A weight beyond its range is held there.
@@ -86,18 +87,18 @@ pub fn bind<'a>(
 ) -> Result<Bound<'a>, String> {
     let (bound, faults) = bind_those_that_fit(recording, bindings, target);
     match faults.into_iter().next() {
-        Some(why) => Err(why),
+        Some((_, why)) => Err(why),
         None => Ok(bound),
     }
 }
 
-/// As [`bind`], without the bindings that do not fit: why each of these does not, the end of a sentence. Their channels move
-/// nothing.
+/// As [`bind`], without the bindings that do not fit: the places of these, each with why it does not, the end of a sentence. Their
+/// channels move nothing.
 pub fn bind_those_that_fit<'a>(
     recording: &'a Recording,
     bindings: &[Binding],
     target: &BindTarget<'_>,
-) -> (Bound<'a>, Vec<String>) {
+) -> (Bound<'a>, Vec<(usize, String)>) {
     if bindings.is_empty() {
         let bound = Bound {
             recording: Cow::Borrowed(recording),
@@ -106,17 +107,22 @@ pub fn bind_those_that_fit<'a>(
         };
         return (bound, Vec::new());
     }
-    let binder = Binder { recording, target };
+    let binder = Binder {
+        recording,
+        target,
+        world: OnceCell::new(),
+    };
     let mut moved = Moved::default();
-    let faults = bindings
-        .iter()
-        .filter_map(|of| binder.add(of, &mut moved).err());
-    let faults: Vec<String> = faults.collect();
+    let bound = bindings.iter().enumerate();
+    let faults = bound.filter_map(|(i, of)| Some((i, binder.add(of, &mut moved).err()?)));
+    let faults = faults.collect();
     (binder.bound(bindings, moved), faults)
 }
 
-fn twice(what: &str, name: &str) -> String {
-    format!("two channels are bound to the {what} \"{name}\": unbind one of them")
+fn twice(channel: &str, what: &str, name: &str) -> String {
+    format!(
+        "\"{channel}\" and another channel are bound to the {what} \"{name}\": unbind one of them"
+    )
 }
 
 /// A rotation from `rest` (0) to `pose` (1); no value for a number that is missing.
@@ -156,6 +162,8 @@ fn turned(times: &[f64], rest: DQuat, hinges: &[Vec<DQuat>]) -> Vec<DQuat> {
 struct Binder<'a, 'b> {
     recording: &'a Recording,
     target: &'b BindTarget<'b>,
+    /// The world matrices of the rest pose, once a displacement needs them.
+    world: OnceCell<Vec<DAffine3>>,
 }
 
 impl<'a> Binder<'a, '_> {
@@ -168,7 +176,7 @@ impl<'a> Binder<'a, '_> {
                 self.joint(joint, channel)?;
                 let values = self.rotation(channel)?;
                 if moved.rotations.contains_key(joint) {
-                    return Err(twice("bone", joint));
+                    return Err(twice(channel, "bone", joint));
                 }
                 let whole = Rotation::Whole {
                     values,
@@ -189,13 +197,13 @@ impl<'a> Binder<'a, '_> {
                         moved.rotations.insert(joint.clone(), hinges);
                     }
                     Some(Rotation::Hinges(known)) => known.push(turns),
-                    Some(Rotation::Whole { .. }) => return Err(twice("bone", joint)),
+                    Some(Rotation::Whole { .. }) => return Err(twice(channel, "bone", joint)),
                 }
             }
             BoundTo::Translation { joint, gain, from } => {
                 let found = self.moved(channel, joint, *gain, *from)?;
                 if moved.moves.iter().any(|known| known.joint == found.joint) {
-                    return Err(twice("place of the bone", joint));
+                    return Err(twice(channel, "place of the bone", joint));
                 }
                 moved.moves.push(found);
             }
@@ -206,7 +214,7 @@ impl<'a> Binder<'a, '_> {
                 self.morph(name, channel)?;
                 let values = self.numbers(channel, *scale)?;
                 if moved.morphs.contains_key(name) {
-                    return Err(twice("morph target", name));
+                    return Err(twice(channel, "morph target", name));
                 }
                 moved.morphs.insert(name.clone(), values);
             }
@@ -217,7 +225,7 @@ impl<'a> Binder<'a, '_> {
                 let joints = joints.map(|(joint, pose)| (skeleton.joint(*joint), *pose));
                 let mut names = joints.clone().map(|(joint, _)| &joint.name);
                 if let Some(name) = names.find(|name| moved.rotations.contains_key(*name)) {
-                    return Err(twice("bone", name));
+                    return Err(twice(channel, "bone", name));
                 }
                 for (joint, pose) in joints {
                     let rest = joint.rest.rotation;
@@ -358,8 +366,9 @@ impl<'a> Binder<'a, '_> {
             format!("the channel \"{channel}\" is no position, so it moves no bone")
         })?;
         let skeleton = self.target.skeleton;
-        let mut world: Vec<DAffine3> = Vec::new();
-        self.target.rest.world_matrices_into(skeleton, &mut world);
+        let world = self
+            .world
+            .get_or_init(|| self.target.rest.world_matrices(skeleton));
         let parent = skeleton.joint(id).parent;
         let above = parent.map_or(DMat3::IDENTITY, |parent| world[parent.get()].matrix3);
         if above.determinant().abs() < 1e-12 {
@@ -564,7 +573,8 @@ mod tests {
         let same = ["emg=hinge:knee,x", "angle=sample:Bent", "emg=sample:Bent"];
         let same = same.map(|text| text.parse::<Binding>().unwrap());
         let why = bind(&recording, &same, &target).unwrap_err();
-        let expected = "two channels are bound to the bone \"elbow\": unbind one of them";
+        let expected =
+            "\"angle\" and another channel are bound to the bone \"elbow\": unbind one of them";
         assert_eq!(why, expected);
     }
 }

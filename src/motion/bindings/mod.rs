@@ -51,6 +51,11 @@ impl Binding {
         }
     }
 
+    /// A channel that it is of: the rotation, where it is of all channels of its name.
+    pub fn shown_channel(&self) -> (&str, ChannelKind) {
+        (&self.channel, self.kind().unwrap_or(ChannelKind::Rotation))
+    }
+
     /// Whether it is one of this channel.
     pub fn is_of(&self, channel: &str, kind: ChannelKind) -> bool {
         self.channel == channel && self.kind().is_none_or(|of| of == kind)
@@ -108,7 +113,7 @@ pub enum BoundTo {
         joint: String,
         /// The factor of the displacement.
         gain: f64,
-        /// From where it counts instead, metres: of live motion the first place that was received.
+        /// From where it counts instead, metres: of live motion the place at which it was bound.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<[f64; 3]>,
     },

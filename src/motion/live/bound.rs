@@ -1,5 +1,6 @@
 //! Bindings by hand on live values: what the bound channels of a recording would move, of their newest samples.
 
+use super::calibration::Calibration;
 use super::samples::LiveSamples;
 use crate::motion::bindings::{BindTarget, Binding, BoundTo, bind_those_that_fit};
 use crate::motion::channel_kind::ChannelKind;
@@ -33,8 +34,8 @@ pub struct BoundSamples {
     pub(super) places: Vec<(JointId, Vec<(f64, DVec3)>)>,
     /// The bindings, by channel.
     bindings: BTreeMap<String, Vec<Option<ChannelKind>>>,
-    /// Why bindings do not fit, and move nothing: the ends of sentences.
-    pub faults: Vec<String>,
+    /// The bindings that do not fit, and move nothing, each with the end of a sentence that says why.
+    pub faults: Vec<(Binding, String)>,
 }
 
 impl LiveBindings {
@@ -49,6 +50,23 @@ impl LiveBindings {
             bindings.any(|of| matches!(of.to, BoundTo::Translation { .. }))
         };
         self.first.retain(|channel, _| is_moved(channel));
+    }
+
+    /// Without some of them.
+    #[must_use]
+    pub fn without(&self, unfit: &[(Binding, String)]) -> Self {
+        let mut left = self.clone();
+        let is_its = |of: &Binding, (unfit, _): &(Binding, String)| {
+            (of.channel.as_str(), of.kind()) == (unfit.channel.as_str(), unfit.kind())
+        };
+        left.bindings
+            .retain(|of| !unfit.iter().any(|unfit| is_its(of, unfit)));
+        left
+    }
+
+    /// Forgets from where the locations of channels count that a calibration changes.
+    pub fn forget_calibrated(&mut self, calibration: &Calibration) {
+        self.first.retain(|channel, _| !calibration.is_of(channel));
     }
 
     /// Forgets from where locations count: they count from the next positions on.
@@ -68,7 +86,7 @@ impl LiveBindings {
                 || parts.iter().any(|part| part == name)
         };
         let is_free = |of: &Binding| {
-            !(has_body && of.to == BoundTo::Display && is_of_body(recording, &of.channel))
+            !(has_body && of.to == BoundTo::Display && is_of_body(recording, of.shown_channel()))
         };
         let here = self.bindings.iter();
         let here = here.filter(|of| is_there(&of.channel) && is_free(of));
@@ -87,11 +105,13 @@ impl LiveBindings {
     }
 
     /// Carries the bindings out on the newest samples, those from which the values at a time of the sender (seconds) follow.
+    /// `calibration`: that of the body which is retargeted, whose recordings are calibrated as a whole.
     pub fn newest(
         &mut self,
         samples: &LiveSamples,
         time: f64,
         target: &BindTarget<'_>,
+        calibration: Option<&Calibration>,
     ) -> BoundSamples {
         if self.bindings.is_empty() {
             return BoundSamples::default();
@@ -115,13 +135,18 @@ impl LiveBindings {
                 // The newest: a bone that is bound stays where it is.
                 let mut places = samples.position(&binding.channel).iter().rev();
                 if let Some((_, place)) = places.find(|(_, place)| place.is_valid()) {
-                    self.first.insert(binding.channel.clone(), *place);
+                    let channel = &binding.channel;
+                    let place = calibration.map_or(*place, |of| of.placed(channel, *place));
+                    self.first.insert(channel.clone(), place);
                 }
             }
             here.push(self.placed(binding));
             sources.insert(source);
         }
-        let newest = samples.newest_of(&sources, time);
+        let mut newest = samples.newest_of(&sources, time);
+        if let Some(calibration) = calibration {
+            calibration.apply(&mut newest);
+        }
         let mut found = BoundSamples {
             bindings: BTreeMap::new(),
             ..BoundSamples::default()
@@ -133,7 +158,8 @@ impl LiveBindings {
         let begin = newest.first_time();
         let recording = newest.recording(f64::NEG_INFINITY);
         let (bound, faults) = bind_those_that_fit(&recording, &here, target);
-        found.faults = faults;
+        let faults = faults.into_iter();
+        found.faults = faults.map(|(i, why)| (here[i].clone(), why)).collect();
         let of = &bound.recording;
         for track in of.rotations.iter().filter(|of| bound.rotates(&of.name)) {
             let is_world = of.world_rotations.contains(&track.name);
@@ -180,11 +206,6 @@ impl BoundSamples {
         let names = self.rotations.iter();
         names.map(|(name, (is_world, _))| (name.as_str(), *is_world))
     }
-
-    /// Whether bindings displace joints.
-    pub(super) fn has_places(&self) -> bool {
-        !self.places.is_empty()
-    }
 }
 
 /// The values that are there, with times that begin at `begin`.
@@ -198,7 +219,7 @@ mod tests {
     use super::*;
     use crate::motion::bindings::{SamplePose, bind};
     use crate::motion::by_name::{Named, NamedTarget, bake_by_name};
-    use crate::motion::live::{Calibration, LiveMorphs, LivePose, Origin};
+    use crate::motion::live::{LiveMorphs, LivePose, Origin};
     use crate::motion::retarget::MotionSettings;
     use crate::motion::rig::Rig;
     use crate::skeleton::{Clip, Joint, Pose, Skeleton};
@@ -282,7 +303,7 @@ mod tests {
         let mut live = LiveBindings::default();
         live.set(&bindings);
         // It was received before it was recorded: a location counts from there.
-        let first = live.newest(&samples, 40.0, &target);
+        let first = live.newest(&samples, 40.0, &target, None);
         assert!(first.faults.is_empty(), "{:?}", first.faults);
         let begin = 40.5;
         let recording = samples.recording(begin);
@@ -313,7 +334,7 @@ mod tests {
         let mut moved = [0.0_f64; 2];
         for i in 0..=125 {
             let t = 0.02 * f64::from(i);
-            let bound = live.newest(&samples, begin + t, &target);
+            let bound = live.newest(&samples, begin + t, &target, None);
             let mut shown = rest.clone();
             pose.apply(&samples, &bound, begin + t, &skeleton, &mut shown);
             weights.apply(&samples, &bound, begin + t, &mut shown);
@@ -355,20 +376,27 @@ mod tests {
         let samples = samples();
         let mut live = LiveBindings::default();
         live.set(&["imu=rotation:arm", "imu2=world:arm"].map(|b| b.parse().unwrap()));
-        let found = live.newest(&samples, 42.0, &target);
-        let [why] = &found.faults[..] else {
+        let found = live.newest(&samples, 42.0, &target, None);
+        let [(binding, why)] = &found.faults[..] else {
             panic!("{:?}", found.faults);
         };
         assert!(
-            why.contains("two channels are bound to the bone \"arm\""),
+            why.contains("\"imu2\" and another channel are bound to the bone \"arm\"")
+                && binding.channel == "imu2",
             "{why}"
         );
         let has = |name: &str| found.has(name, ChannelKind::Rotation);
         assert!(has("imu") && has("imu2") && found.rotates("arm"));
         live.set(&["imu=rotation:gone", "angle=hinge:arm,x"].map(|b| b.parse().unwrap()));
-        let found = live.newest(&samples, 42.5, &target);
+        let found = live.newest(&samples, 42.5, &target, None);
         let why = "there is no bone \"gone\" to bind the channel \"imu\" to";
-        assert_eq!(found.faults, [why]);
+        assert_eq!(found.faults[0].1, why);
+        assert_eq!(found.faults.len(), 1);
+        // A recording has those that fit.
+        let kept = live
+            .without(&found.faults)
+            .of_recording(&samples.recording(40.0), false);
+        assert_eq!(kept, ["angle=hinge:arm,x".parse().unwrap()]);
         assert!(found.rotates("arm") && !found.rotates("gone"));
     }
 
@@ -392,7 +420,7 @@ mod tests {
         let bindings = ["bend=hinge:arm,x", "twist=hinge:arm,y"];
         let mut live = LiveBindings::default();
         live.set(&bindings.map(|text| text.parse().unwrap()));
-        let found = live.newest(&samples, 1.5, &target);
+        let found = live.newest(&samples, 1.5, &target, None);
         let (_, values) = &found.rotations["arm"];
         assert!(values.len() > 10, "{}", values.len());
         for (time, rotation) in values {

@@ -139,6 +139,11 @@ impl Calibration {
         self.turns.get(name).map(|[_, own]| *own)
     }
 
+    /// Whether it changes the values of a channel.
+    pub fn is_of(&self, channel: &str) -> bool {
+        self.turns.contains_key(channel)
+    }
+
     /// The rotation of a bone in its parent, over a T-pose without rotations.
     pub fn turned(&self, name: &str, local: DQuat) -> DQuat {
         self.turns.get(name).map_or(local, |[above, own]| {

@@ -37,6 +37,16 @@ impl LiveMorphs {
         }
     }
 
+    /// For the morph targets of a character. Where they are those of before, what is held or fades does so further.
+    #[must_use]
+    pub fn going_on(self, joints: &[MorphedJoint]) -> Self {
+        if self.joints == joints {
+            self
+        } else {
+            Self::new(joints)
+        }
+    }
+
     /// Whether any channel moves a target.
     pub fn moves(&self) -> bool {
         let mut channels = self.channels.values().chain(self.bound.values());

@@ -11,7 +11,7 @@ use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptio
 use crate::motion::rig::Rig;
 use crate::motion::signal::Signal;
 use crate::motion::take::Take;
-use crate::motion::vmc::{Body, LiveRoot, ROOT};
+use crate::motion::vmc::{Body, LiveRoot, ROOT, is_body_bone};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
@@ -143,7 +143,14 @@ impl LivePose {
                 })
             });
         let joints: Vec<Joint> = joints.collect();
-        if !joints.is_empty() || bound.has_places() {
+        // A few bones that all move something without a body are none.
+        let moves = |name: &str| {
+            bound.has(name, ChannelKind::Rotation) || joints.iter().any(|joint| joint.name == name)
+        };
+        let mut bones = samples
+            .rotation_names()
+            .filter(|(name, is_world)| is_body_bone(name, *is_world));
+        if bones.all(|(name, _)| moves(name)) {
             why = None;
         }
         let pose = Self {

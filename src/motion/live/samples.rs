@@ -4,7 +4,7 @@ use super::arrivals::Arrivals;
 use crate::motion::channel_kind::ChannelKind;
 use crate::motion::recording::{Event, LabelTrack, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;
-use crate::motion::vmc::{ROOT, is_body_bone};
+use crate::motion::vmc::{is_body_bone, is_body_channel};
 use glam::{DQuat, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -226,8 +226,10 @@ impl LiveSamples {
     }
 
     /// Whether a channel is that of a humanoid bone, or of what carries it.
-    pub fn is_of_body(&self, name: &str) -> bool {
-        name == ROOT || is_body_bone(name, self.world.contains(name))
+    pub fn is_of_body(&self, channel: (&str, ChannelKind)) -> bool {
+        let (name, _) = channel;
+        let has_rotation = || self.rotations.contains_key(name);
+        is_body_channel(channel, has_rotation, self.world.contains(name))
     }
 
     /// Drops the samples before a time. Channels stay.

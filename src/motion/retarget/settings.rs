@@ -5,7 +5,7 @@ use crate::motion::bindings::Binding;
 use crate::motion::bvh::Positions;
 use crate::motion::contacts::FeetSecs;
 use crate::motion::rig::Rig;
-use crate::motion::roles::{RoleMap, Roles, by_names, by_structure, find_roles};
+use crate::motion::roles::{RoleMap, Roles, by_names, by_structure, check_roles, find_roles};
 use crate::motion::source::MotionSource;
 use crate::skeleton::ClipId;
 use std::sync::Arc;
@@ -42,22 +42,24 @@ pub struct MotionSettings {
 impl MotionSettings {
     /// The roles of a motion's skeleton and of a character. An error names what the pairs by hand name wrongly.
     pub fn roles(&self, source: &Rig, target: &Rig) -> Result<[Roles; 2], String> {
-        let find = |rig: &Rig| {
-            let mut roles = match self.search {
-                RoleSearch::Auto => return find_roles(rig),
-                RoleSearch::Names => by_names(rig),
-                RoleSearch::Structure => by_structure(rig).unwrap_or_default(),
-            };
-            rig.known.put_by_hand(rig, &mut roles);
-            roles.find_fingers(rig);
-            roles
-        };
-        let [mut ours, mut theirs] = [find(source), find(target)];
+        let [mut ours, mut theirs] = [self.found_roles(source), self.found_roles(target)];
         if self.by_hand != RoleMap::default() {
             self.by_hand
                 .apply([source, target], &mut ours, &mut theirs)?;
         }
         Ok([ours, theirs])
+    }
+
+    /// The roles of a skeleton, without those by hand.
+    fn found_roles(&self, rig: &Rig) -> Roles {
+        let mut roles = match self.search {
+            RoleSearch::Auto => return find_roles(rig),
+            RoleSearch::Names => by_names(rig),
+            RoleSearch::Structure => by_structure(rig).unwrap_or_default(),
+        };
+        rig.known.put_by_hand(rig, &mut roles);
+        roles.find_fingers(rig);
+        roles
     }
 }
 
@@ -76,6 +78,21 @@ pub struct BodyMotion {
     pub clip: Option<ClipId>,
     /// The [`crate::skeleton::Clip::fingerprint`] of that clip as it was made; `None` where it is not known.
     pub baked: Option<u64>,
+}
+
+impl BodyMotion {
+    /// Whether its skeleton is a body that can be retargeted, and not a few bones, which move the joints of their names. That of a
+    /// file, and one whose bones are chosen by hand, is taken for one.
+    pub fn has_body(&self) -> bool {
+        let Some(source) = self.source.as_ref().filter(|source| source.has_body()) else {
+            return false;
+        };
+        if source.is_bvh() || self.settings.by_hand != RoleMap::default() {
+            return true;
+        }
+        let rig = &source.take(Positions::default()).rest;
+        check_roles(rig, &self.settings.found_roles(rig)).is_ok()
+    }
 }
 
 impl PartialEq for BodyMotion {

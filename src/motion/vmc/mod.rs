@@ -26,4 +26,4 @@ pub(crate) use message::of_vrm1;
 pub use root::{LiveRoot, ROOT, Root};
 pub use sender::MAX_SENDERS;
 pub use source::{VmcCounts, VmcSource};
-pub use take::{Body, is_body_bone, is_of_body, length_fault, take_of_body};
+pub use take::{Body, is_body_bone, is_body_channel, is_of_body, length_fault, take_of_body};

@@ -3,6 +3,7 @@
 use super::body::BONES;
 use super::root::{ROOT, Root, root_fade};
 use crate::motion::aggregate::frame_times;
+use crate::motion::channel_kind::ChannelKind;
 use crate::motion::fade::Fade;
 use crate::motion::recording::{Recording, Track};
 use crate::motion::rig::Rig;
@@ -144,9 +145,25 @@ pub fn length_fault(recording: &Recording) -> Option<String> {
 }
 
 /// Whether a rotation of a recording is one of the body that [`take_of_body`] finds, or of what carries it.
-pub fn is_of_body(recording: &Recording, rotation: &str) -> bool {
-    let is_world = recording.world_rotations.contains(rotation);
-    rotation == ROOT || is_body_bone(rotation, is_world)
+pub fn is_of_body(recording: &Recording, (name, kind): (&str, ChannelKind)) -> bool {
+    let is_there = || recording.rotations.iter().any(|track| track.name == name);
+    let is_world = recording.world_rotations.contains(name);
+    is_body_channel((name, kind), is_there, is_world)
+}
+
+/// Whether a channel is that of a humanoid bone or of what carries it: a rotation in the parent's space, or the position beside
+/// one. `has_rotation`: whether there is a rotation of its name; `is_world`: whether that is one of the world.
+pub fn is_body_channel(
+    (name, kind): (&str, ChannelKind),
+    has_rotation: impl Fn() -> bool,
+    is_world: bool,
+) -> bool {
+    let is_bone = || name == ROOT || is_body_bone(name, is_world);
+    match kind {
+        ChannelKind::Rotation => is_bone(),
+        ChannelKind::Marker => is_bone() && has_rotation(),
+        ChannelKind::Scalar | ChannelKind::Text => false,
+    }
 }
 
 /// Whether a rotation of a name is that of a humanoid bone, in its parent's space.

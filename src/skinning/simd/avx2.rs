@@ -1,23 +1,26 @@
 //! The operations of AVX2 and FMA: intrinsics behind a proof that the processor has both.
 
-use super::{Kernel, LANES, Row8, Simd, Vec3, Vec3A};
+use super::lanes::{Kernel, Simd};
+use crate::skinning::cooked::LANES;
+use crate::skinning::palette::Row8;
+use glam::{Vec3, Vec3A};
 #[allow(clippy::wildcard_imports)] // thirty intrinsics, all used with their full names
 use std::arch::x86_64::*;
 
 /// The proof that the CPU has AVX2 and FMA.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Avx2(());
+pub(super) struct Avx2(());
 
 impl Avx2 {
     /// The proof, where the CPU has both. The answer is cached by the standard library.
-    pub(in super::super) fn detect() -> Option<Self> {
+    pub(super) fn detect() -> Option<Self> {
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Self(()))
     }
 }
 
 /// Runs a kernel in code compiled with AVX2 and FMA.
 #[target_feature(enable = "avx2,fma")]
-pub(in super::super) fn with_avx2<K: Kernel>(simd: Avx2, kernel: K) {
+pub(super) fn with_avx2<K: Kernel>(simd: Avx2, kernel: K) {
     kernel.run(simd);
 }
 

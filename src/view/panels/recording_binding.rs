@@ -37,7 +37,7 @@ pub(super) enum BindingOf {
 }
 
 impl BindingOf {
-    fn moves_the_body(self, editor: &Editor, channel: &str) -> bool {
+    fn moves_the_body(self, editor: &Editor, channel: (&str, ChannelKind)) -> bool {
         match self {
             Self::Recording(id) => editor.moves_the_body(id, channel),
             // The channels of a live body are not listed.
@@ -127,7 +127,7 @@ impl Kind {
             ),
             Self::Translation => (
                 "Location",
-                "The bone moves as far as the channel moves from its first position, in world space.",
+                "The bone moves as far as the channel moves from its first position, or while you listen from where it is when you bind it, in world space.",
             ),
             Self::Morph => (
                 "Morph target",
@@ -220,7 +220,7 @@ impl BindingRows {
         (of, channel): (BindingOf, (&str, ChannelKind)),
     ) {
         let (name, kind) = channel;
-        if of.moves_the_body(editor, name) {
+        if of.moves_the_body(editor, channel) {
             dim_ui(
                 ui,
                 "This channel moves the body: Adjust motion pairs its bones.",

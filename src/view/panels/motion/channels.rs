@@ -10,6 +10,7 @@ use crate::finding::counted;
 use crate::motion::ChannelKind;
 use crate::view::theme;
 use egui::{Role, ScrollArea, Ui, WidgetInfo};
+use std::collections::BTreeSet;
 
 /// The height of the list, points.
 const LIST: f32 = 112.0;
@@ -30,20 +31,24 @@ impl LiveChannels {
         };
         let channels = live.channels();
         let n = channels.len();
-        let free = channels.into_iter();
-        let free = free.filter(|(name, _)| !live.is_of_body(name));
+        // One that was bound before the body came can be unbound.
+        let (of_body, free): (Vec<_>, Vec<_>) = channels.into_iter().partition(|channel| {
+            live.is_of_body(*channel) && editor.live_binding_of(*channel).is_none()
+        });
+        let names: BTreeSet<&str> = of_body.iter().map(|(name, _)| *name).collect();
+        let n_moving = names.len();
+        let free = free.into_iter();
         let free = free.map(|(name, kind)| (name.to_owned(), kind));
         let channels: Vec<(String, ChannelKind)> = free.collect();
         if n == 0 {
             return;
         }
         heading_ui(ui, "Channels", "");
-        if n > channels.len() {
-            let moving = counted(n - channels.len(), "channel");
-            dim_ui(
-                ui,
-                &format!("{moving} of the body. The character's bones follow them."),
-            );
+        if n_moving > 0 {
+            let moving = counted(n_moving, "channel");
+            let verb = if n_moving == 1 { "moves" } else { "move" };
+            let text = format!("{moving} {verb} the body. Its bones are paired automatically.");
+            dim_ui(ui, &text);
         }
         if channels.is_empty() {
             return;

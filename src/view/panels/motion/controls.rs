@@ -1,7 +1,7 @@
 //! The controls of live motion: record, key pose, calibrate, latency, show.
 
 use super::super::correctives::heading_ui;
-use super::super::operation::root_motion::{root_ui, stretch_ui};
+use super::super::operation::retarget_options::{root_ui, stretch_ui};
 use super::super::operation::rows::row_ui;
 use super::listening::sign_ui;
 use crate::editor::Editor;

@@ -10,8 +10,8 @@ mod motion_bones;
 mod motion_chains;
 mod pairs;
 mod report;
+pub(in crate::view::panels) mod retarget_options;
 mod rig;
-pub(in crate::view::panels) mod root_motion;
 pub(in crate::view::panels) mod rows;
 mod scope;
 

@@ -2,7 +2,7 @@
 
 use super::buttons::{self, RunAction, RunState, run_ui};
 use super::motion_bones::bones_ui;
-use super::root_motion::{root_ui, stretch_ui};
+use super::retarget_options::{root_ui, stretch_ui};
 use super::rows::{combo_ui, row_ui};
 use crate::editor::Editor;
 use crate::editor::motions::AddingMotion;

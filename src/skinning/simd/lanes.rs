@@ -1,62 +1,14 @@
-//! Eight f32 lanes: AVX2 with FMA where the CPU has them, the crate `wide` elsewhere.
-//!
-//! The one module of the kernels with `unsafe`. It is sound for two reasons:
-//!
-//! - A value of [`Avx2`] exists only where the CPU was found to have AVX2 and FMA ([`Avx2::detect`]), so every method
-//!   on it may use their instructions. The methods are `#[inline(always)]` and end up inside [`with_avx2`], which is
-//!   compiled with these features: that makes them fast, it does not make them sound.
-//! - A [`Gather`] exists only for rows that hold every joint of its chunk ([`Gather::new`] checks the chunk's largest
-//!   index, which [`CookedChunk`] keeps for all its blocks), so rows are read without checks in the inner loop.
-//!
-//! Invariant: both backends compute the same formulas lane by lane; results do not depend on a point's neighbours in the
-//! block.
+//! The operations of the kernels on eight lanes, and those of the crate `wide`.
 
-#![allow(unsafe_code)]
-// The kernels' bodies must end up inside of `with_avx2`, whatever the optimiser thinks of their size.
-#![allow(clippy::inline_always)]
-
-use super::cooked::{CookedChunk, LANES};
-use super::palette::Row8;
+use crate::skinning::cooked::{CookedChunk, LANES};
+use crate::skinning::palette::Row8;
 use glam::{Vec3, Vec3A};
 use wide::f32x8;
-
-/// The instruction set of the kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backend {
-    /// 256-bit lanes with fused multiply-add, where the machine has them; else [`Backend::Portable`].
-    Avx2,
-    /// The crate `wide`, compiled for the target.
-    Portable,
-}
-
-impl Backend {
-    /// The fastest one of this CPU.
-    pub fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if Avx2::detect().is_some() {
-            return Self::Avx2;
-        }
-        Self::Portable
-    }
-}
 
 /// Work written once for all backends. `run` must be `#[inline(always)]`.
 pub(crate) trait Kernel {
     /// Does the work with the lanes of `simd`.
     fn run<S: Simd>(self, simd: S);
-}
-
-/// Runs a kernel on a backend.
-pub(crate) fn dispatch<K: Kernel>(backend: Backend, kernel: K) {
-    #[cfg(target_arch = "x86_64")]
-    if backend == Backend::Avx2
-        && let Some(simd) = Avx2::detect()
-    {
-        // SAFETY: `simd` exists, so the CPU has AVX2 and FMA.
-        return unsafe { with_avx2(simd, kernel) };
-    }
-    let _ = backend;
-    kernel.run(Portable);
 }
 
 /// Arithmetic on eight f32. A value of the type proves that the CPU supports it.
@@ -124,21 +76,26 @@ pub(crate) trait Simd: Copy {
 
 /// The palette rows that a chunk's points blend, `STRIDE` a joint.
 #[derive(Clone, Copy)]
-pub(super) struct Gather<'a, const STRIDE: usize> {
+pub(in crate::skinning) struct Gather<'a, const STRIDE: usize> {
     rows: &'a [Row8],
     chunk: &'a CookedChunk,
 }
 
 impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
     /// Pairs a chunk with palette rows, which must hold every joint of the chunk.
-    pub(super) fn new(rows: &'a [Row8], chunk: &'a CookedChunk) -> Self {
+    pub(in crate::skinning) fn new(rows: &'a [Row8], chunk: &'a CookedChunk) -> Self {
         assert!((chunk.max_joint() as usize + 1) * STRIDE <= rows.len());
         Self { rows, chunk }
     }
 
     /// The weighted sum of row `offset` of the joints of each point of a block: one vector a point.
     #[inline(always)]
-    pub(super) fn blend<S: Simd>(self, simd: S, block: usize, offset: usize) -> [S::F; LANES] {
+    pub(in crate::skinning) fn blend<S: Simd>(
+        self,
+        simd: S,
+        block: usize,
+        offset: usize,
+    ) -> [S::F; LANES] {
         assert!(offset < STRIDE);
         let (joints, weights) = self.chunk.block(block);
         let mut acc = [simd.splat(0.0); LANES];
@@ -151,7 +108,7 @@ impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
 
     /// Prefetches the influences of the block `ahead` blocks later, assuming rows as long as those of this block.
     #[inline(always)]
-    pub(super) fn prefetch<S: Simd>(self, simd: S, block: usize, ahead: usize) {
+    pub(in crate::skinning) fn prefetch<S: Simd>(self, simd: S, block: usize, ahead: usize) {
         let (joints, weights) = self.chunk.block(block);
         let index = ahead * joints.len();
         simd.prefetch(joints, index);
@@ -161,7 +118,7 @@ impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
 
     /// As [`Gather::blend`] of dual quaternions (`STRIDE` 1), each in the hemisphere of its point's pivot.
     #[inline(always)]
-    pub(super) fn blend_signed<S: Simd>(self, simd: S, block: usize) -> [S::F; LANES] {
+    pub(in crate::skinning) fn blend_signed<S: Simd>(self, simd: S, block: usize) -> [S::F; LANES] {
         let (joints, weights) = self.chunk.block(block);
         let mut acc = [simd.splat(0.0); LANES];
         let pivots = joints[0];
@@ -184,14 +141,14 @@ impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
 ///
 /// One function, because the check of a chunk's pairs and the kernel with a sign test must agree on every bit.
 #[inline(always)]
-pub(super) fn opposed(a: &Row8, b: &Row8) -> bool {
+pub(in crate::skinning) fn opposed(a: &Row8, b: &Row8) -> bool {
     let (a, b) = (&a.0, &b.0);
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0
 }
 
 /// The lanes of `wide`.
 #[derive(Clone, Copy)]
-pub(super) struct Portable;
+pub(in crate::skinning) struct Portable;
 
 impl Simd for Portable {
     type F = f32x8;
@@ -319,8 +276,3 @@ impl Simd for Portable {
         }
     }
 }
-
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(super) use avx2::{Avx2, with_avx2};
