@@ -222,11 +222,11 @@ fn a_binding_that_no_longer_fits_is_not_recorded_and_the_others_are() {
     sender.send(&mut h, 30, line);
     assert!(h.editor.stop_recording());
     let notice = format!("{why} The recording is made without it.");
-    assert_eq!(h.last_notice(), notice);
     // A bone that gets another name while the recording is made.
     let forearm = bone(&h, "forearm");
     h.editor.rename_joint(forearm, "lower arm");
     h.settle();
+    assert!(h.notices.iter().any(|said| said.text == notice));
     let of = |name: &str| h.editor.binding_of(FIRST, (name, ChannelKind::Scalar));
     assert_eq!(of("knee"), None);
     assert!(of("emg").is_some());

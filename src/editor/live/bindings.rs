@@ -35,6 +35,8 @@ impl Editor {
         let (name, _) = channel;
         self.live.bound_joints.retain(|(of, _), _| of != name);
         self.follow_bound_bones();
+        // A location counts from where it is now.
+        self.follow_live_pose();
     }
 }
 
