@@ -120,6 +120,7 @@ pub fn samples(document: &Document) -> Vec<SamplePose> {
     let sets = document.meshes().values();
     let sets = sets.flat_map(|mesh| mesh.correctives.sets());
     let mut poses: Vec<SamplePose> = Vec::new();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
     for set in sets {
         let is_local = |driver: &Driver| {
             skeleton.is_live(driver.joint)
@@ -133,10 +134,11 @@ pub fn samples(document: &Document) -> Vec<SamplePose> {
             let of_set = format!("{} ({})", sample.name, set.name);
             let numbered = (2..).map(|n| format!("{of_set} {n}"));
             let mut names = std::iter::once(of_set.clone()).chain(numbered);
-            let is_free = |name: &String| poses.iter().all(|known| known.of_set != *name);
+            let of_set = names.find(|name| !taken.contains(name)).unwrap_or(of_set);
+            taken.insert(of_set.clone());
             poses.push(SamplePose {
                 name: sample.name.clone(),
-                of_set: names.find(is_free).unwrap_or(of_set),
+                of_set,
                 joints: joints.map(|(driver, q)| (driver.joint, *q)).collect(),
             });
         }

@@ -11,6 +11,7 @@ use sinew::cluster::channel::RecordingId;
 use sinew::editor::live::LiveMotion;
 use sinew::motion::ChannelKind;
 use sinew::motion::bindings::BoundTo;
+use sinew::skeleton::JointId;
 use sinew::view::commands::Command;
 use sinew::view::frame::PanelKind;
 use sinew::view::mode::Mode;
@@ -353,8 +354,31 @@ fn a_port_in_use_is_said_and_lines_turn_bones_by_name() {
     window
         .harness
         .get_by_role_and_label(Role::ListBoxOption, "load: Display only");
+    // Bound to a bone it rotates that, and the other channel its own.
+    let bound = window.bones()[0];
+    window.select(bound);
+    in_sight(&mut window, Role::ComboBox, "Bind to");
+    window.pick("Bind to", "Hinge angle");
+    window.settle();
     in_sight(&mut window, Role::ComboBox, "Bind to");
     window.picture("live-bound");
+    for i in 40..80 {
+        let t = f64::from(i) / 30.0;
+        let line = format!(
+            "{{\"t\": {t}, \"rotation\": {{\"{name}\": [{x}, {y}, {z}, {w}]}}, \"scalar\": {{\"load\": 30}}}}"
+        );
+        writeln!(sender, "{line}").expect("it is sent");
+    }
+    window.wait("both bones", |app| {
+        let shown = app.editor().document().shown_pose();
+        let rest = app.editor().document().rest_pose();
+        let turned = |bone: JointId| {
+            let [shown, rest] = [&shown, rest].map(|pose| pose.locals[bone.get()].rotation);
+            shown.angle_between(rest)
+        };
+        let hinge = 30.0_f64.to_radians();
+        (turned(bound) - hinge).abs() < 1e-3 && (turned(bone) - 0.9).abs() < 1e-3
+    });
 
     // Posing goes on from what is shown, with undo.
     in_sight(&mut window, Role::CheckBox, "Show on character");

@@ -155,4 +155,39 @@ mod tests {
         assert_eq!(at(3.0)[0], 0.0, "faded");
         assert!(!LiveMorphs::new(&[]).moves());
     }
+
+    #[test]
+    fn a_weight_that_is_held_is_held_further_by_those_made_anew_for_the_same_targets() {
+        let joints = [MorphedJoint {
+            joint: JointId(0),
+            names: vec!["Joy".into()],
+            rest: vec![0.0],
+        }];
+        let mut samples = LiveSamples::default();
+        for i in 0..20 {
+            samples.push_scalar("Joy", 0.05 * f64::from(i), 0.8);
+        }
+        let skeleton = Skeleton::new(vec![Joint::default()]).unwrap();
+        let at = |live: &mut LiveMorphs, time: f64| {
+            let mut pose = Pose::rest(&skeleton);
+            pose.morph_weights[0] = vec![0.0];
+            live.apply(&samples, &BoundSamples::default(), time, &mut pose);
+            pose.morph_weights[0][0]
+        };
+        let mut live = LiveMorphs::new(&joints);
+        assert_eq!(at(&mut live, 0.9), 0.8);
+        // Nothing has come for a moment.
+        assert_eq!(at(&mut live, 1.1), 0.8);
+        let mut same = live.clone().going_on(&joints);
+        assert_eq!(at(&mut same, 1.15), 0.8);
+        let mut anew = LiveMorphs::new(&joints);
+        assert_eq!(at(&mut anew, 1.15), 0.0);
+        // Other targets begin at rest.
+        let other = [MorphedJoint {
+            names: vec!["Joy".into(), "other".into()],
+            rest: vec![0.0, 0.0],
+            ..joints[0].clone()
+        }];
+        assert_eq!(live.going_on(&other).joints, other);
+    }
 }
