@@ -7,6 +7,7 @@ use crate::math::transform::normalize_or_identity;
 use crate::motion::bindings::HELD;
 use crate::motion::channel_kind::ChannelKind;
 use crate::motion::fade::{Fade, Guard};
+use crate::motion::gaps::is_gap;
 use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions};
 use crate::motion::rig::Rig;
 use crate::motion::signal::Signal;
@@ -337,10 +338,10 @@ pub(super) fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -
     }
     let (from, value) = before?;
     match after {
-        Some((to, next)) if to - from <= max_gap => {
+        Some((to, next)) if !is_gap(to - from, max_gap) => {
             Some(V::mix(value, next, (time - from) / (to - from)))
         }
-        None if time - from <= max_gap => Some(value),
+        None if !is_gap(time - from, max_gap) => Some(value),
         // The last sample before a gap is still a value.
         _ if time - from < SAME_SECS => Some(value),
         _ => None,
@@ -350,6 +351,7 @@ pub(super) fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::motion::{Recording, RecordingSummary, Sampling};
 
     #[test]
     fn samples_are_interpolated_in_short_gaps_in_any_order() {
@@ -366,5 +368,42 @@ mod tests {
         assert_eq!(at(1.1), Some(9.0), "soon after the newest");
         assert_eq!(at(1.2), None);
         assert_eq!(sample::<f64>(&[], 0.0, 1.0), None);
+    }
+
+    #[test]
+    fn a_step_of_the_limit_is_no_gap_live_nor_in_a_recording() {
+        // 5 Hz with three lost samples, from a time of day and from one of a calendar.
+        for first in [0.0, 41_520.0, 41_520.1, 1.7e9] {
+            let times = (0..40).filter(|i| !(20..23).contains(i));
+            let times: Vec<f64> = times.map(|i| first + 0.2 * f64::from(i)).collect();
+            let mut live = LiveSamples::default();
+            for time in &times {
+                live.push_scalar("load", *time, time - first);
+            }
+            let newest: Vec<_> = live
+                .scalar("load")
+                .iter()
+                .filter(|s| s.0 < first + 5.0)
+                .copied()
+                .collect();
+            let middle = first + 4.2;
+            assert!(found(&newest, middle).is_some(), "live: {first}");
+            let recording = Recording {
+                times: times.clone(),
+                ..live.recording(0.0)
+            };
+            let channel = recording
+                .scalar("load", Sampling::default())
+                .unwrap()
+                .unwrap();
+            assert!(channel.at(middle).is_some(), "channel: {first}");
+            let summary = RecordingSummary::new(&recording);
+            assert_eq!(summary.stretches.len(), 1, "summary: {first}");
+            let max_gap = summary.channels[0].max_gap;
+            assert!(
+                recording.reading(0, middle, max_gap).is_some(),
+                "reading: {first}"
+            );
+        }
     }
 }
