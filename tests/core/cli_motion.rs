@@ -496,7 +496,10 @@ fn lines_of_the_standard_input_are_recorded_until_it_ends() {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    writeln!(input, "{{\"t\": 7, \"scalar\": {{\"emg\": 1.5}}}}").unwrap();
+    let rest = r#""rest": {"LeftHand": [0.25, 0, 0]}"#;
+    let places = r#""position": {"LeftHand": [0.5, 0, 0], "LeftLowerArm": [0.75, 0, 0]}"#;
+    let scalar = r#""scalar": {"emg": 1.5}"#;
+    writeln!(input, "{{\"t\": 7, {rest}, {places}, {scalar}}}").unwrap();
     writeln!(
         input,
         "{{\"t\": 7.5, \"scalar\": {{\"emg\": 2.5}}}}\nno line"
@@ -511,6 +514,12 @@ fn lines_of_the_standard_input_are_recorded_until_it_ends() {
     assert!(said.contains("3 lines, 1 malformed (the last: "), "{said}");
     let lines = std::fs::read_to_string(&take).unwrap();
     assert_eq!(lines.lines().count(), 2, "{lines}");
+    // As the sender says, and else as it is first.
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        first["rest"],
+        serde_json::json!({"LeftHand": [0.25, 0.0, 0.0], "LeftLowerArm": [0.75, 0.0, 0.0]})
+    );
     for wrong in ["json:", "json:x", "vmc:", "vmc:-", "tcp"] {
         let why = fails(&["motion", "--listen", wrong, "--record", "a.jsonl"], 2);
         assert!(why.contains("json:-"), "{wrong}: {why}");

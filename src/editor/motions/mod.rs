@@ -436,7 +436,13 @@ impl Editor {
             ..MotionSettings::default()
         });
         match &then {
-            ThenDo::Adjust | ThenDo::Time(_) => {}
+            ThenDo::Adjust => {}
+            ThenDo::Time(_) => {
+                let timed = sources.first().and_then(|read| read.item.as_ref());
+                if let Some(timed) = timed.and_then(|item| item.motion.as_ref()) {
+                    settings.clone_from(&timed.settings);
+                }
+            }
             ThenDo::HoldFeet(feet) => {
                 settings.bake.locks_feet |= feet.is_some();
                 settings.bake.contacts.clone_from(feet);

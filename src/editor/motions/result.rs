@@ -2,7 +2,7 @@
 
 use super::{AddingMotion, CANCELLED, Editor, Found, SwappedSides, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
-use crate::document::{ClipId, Edit};
+use crate::document::ClipId;
 use crate::editor::clusters::free_recording_name;
 use crate::evaluate::JobError;
 use crate::io::motion_source::ReadMotion;
@@ -179,8 +179,7 @@ impl Editor {
         self.history.begin(&self.document, &label);
         let mut is_done = true;
         if let Some((id, item)) = recording {
-            let recording = Some(Arc::new(item));
-            if let Err(error) = self.apply(Edit::Recording { id, recording }, &label) {
+            if let Err(error) = self.replace_recording(id, item, &label) {
                 self.notify_error(error.to_string());
                 is_done = false;
             }

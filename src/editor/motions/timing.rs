@@ -44,8 +44,12 @@ impl Editor {
         let Some(item) = read.item.as_ref().or(own.map(|own| &**own)) else {
             return;
         };
+        let contacts = adding.settings.bake.contacts.clone();
         match item.timed(timing) {
-            Ok(item) => {
+            Ok(timed) => {
+                let contacts = contacts.map(|of| item.moved_contacts(&of, &timed));
+                adding.settings.bake.contacts = contacts;
+                let item = timed;
                 let source = item
                     .motion
                     .as_ref()

@@ -134,7 +134,8 @@ mod tests {
                 .at(time)
                 .unwrap()
                 .angle_between(rest * product([20.0 * time; 3]));
-            assert!(off < 1e-3, "{time}: {off}");
+            // A rotation of 4 degrees about each axis is off by that.
+            assert!(off < 2e-3, "{time}: {off}");
         }
     }
 

@@ -70,6 +70,17 @@ impl Origin {
         self.bones.len() > n_known
     }
 
+    /// Bones are at rest where their sender says, whatever was known; 0 says nothing. Returns whether that is another place than before.
+    pub fn set_bones(&mut self, places: BTreeMap<String, DVec3>) -> bool {
+        let mut is_new = false;
+        for (name, place) in places {
+            if name != HIPS && place != DVec3::ZERO {
+                is_new |= self.bones.insert(name, place) != Some(place);
+            }
+        }
+        is_new
+    }
+
     /// What is not known is as in another one.
     #[must_use]
     fn or(mut self, other: Self) -> Self {
