@@ -372,38 +372,36 @@ mod tests {
 
     #[test]
     fn a_step_of_the_limit_is_no_gap_live_nor_in_a_recording() {
-        // 5 Hz with three lost samples, from a time of day and from one of a calendar.
-        for first in [0.0, 41_520.0, 41_520.1, 1.7e9] {
-            let times = (0..40).filter(|i| !(20..23).contains(i));
-            let times: Vec<f64> = times.map(|i| first + 0.2 * f64::from(i)).collect();
+        // Three samples are lost, of a device that counts from 0, from a time of day or from one of a calendar.
+        let all = [0.0, 41_520.0, 1.7e9].into_iter();
+        let all = all.flat_map(|first| [0.2, 0.3].map(|step| (first, step)));
+        for (first, step, lost) in all.flat_map(|(a, b)| (10..30).map(move |i| (a, b, i))) {
+            let times = (0..40).filter(|i| !(lost..lost + 3).contains(i));
+            let times: Vec<f64> = times.map(|i| first + step * f64::from(i)).collect();
             let mut live = LiveSamples::default();
             for time in &times {
                 live.push_scalar("load", *time, time - first);
             }
-            let newest: Vec<_> = live
-                .scalar("load")
-                .iter()
-                .filter(|s| s.0 < first + 5.0)
+            let of = format!("{step} s from {first} s, lost {lost}");
+            let middle = first + step * (f64::from(lost) + 1.0);
+            let newest = live.scalar("load").iter();
+            let newest: Vec<_> = newest
+                .filter(|s| s.0 < middle + 5.0 * step)
                 .copied()
                 .collect();
-            let middle = first + 4.2;
-            assert!(found(&newest, middle).is_some(), "live: {first}");
+            assert!(found(&newest, middle).is_some(), "live: {of}");
             let recording = Recording {
-                times: times.clone(),
+                times,
                 ..live.recording(0.0)
             };
-            let channel = recording
-                .scalar("load", Sampling::default())
-                .unwrap()
-                .unwrap();
-            assert!(channel.at(middle).is_some(), "channel: {first}");
+            let channel = recording.scalar("load", Sampling::default());
+            let channel = channel.unwrap().unwrap();
+            assert!(channel.at(middle).is_some(), "channel: {of}");
             let summary = RecordingSummary::new(&recording);
-            assert_eq!(summary.stretches.len(), 1, "summary: {first}");
+            assert_eq!(summary.stretches.len(), 1, "summary: {of}");
             let max_gap = summary.channels[0].max_gap;
-            assert!(
-                recording.reading(0, middle, max_gap).is_some(),
-                "reading: {first}"
-            );
+            let reading = recording.reading(0, middle, max_gap);
+            assert!(reading.is_some(), "reading: {of}");
         }
     }
 }
