@@ -26,7 +26,9 @@ pub(super) fn longest_step(median_step: f64) -> f64 {
 
 /// Whether a step is longer than the longest that is no gap. A step of that length is none, whatever its rounding.
 pub(super) fn is_gap(step: f64, longest: f64) -> bool {
-    step > longest * (1.0 + ROUNDING)
+    // NaN is a gap.
+    let is_short = step <= longest * (1.0 + ROUNDING);
+    !is_short
 }
 
 /// The ranges of ascending times between gaps, in order; none is empty.

@@ -178,11 +178,11 @@ impl Editor {
         let recording_id = recording.as_ref().map(|(id, _)| *id);
         self.history.begin(&self.document, &label);
         let mut is_done = true;
-        if let Some((id, item)) = recording {
-            if let Err(error) = self.replace_recording(id, item, &label) {
-                self.notify_error(error.to_string());
-                is_done = false;
-            }
+        if let Some((id, item)) = recording
+            && let Err(error) = self.replace_recording(id, item, &label)
+        {
+            self.notify_error(error.to_string());
+            is_done = false;
         }
         if !is_done || !self.set_clip(id, Some(added.baked.clip.clone()), &label) {
             self.cancel_step();
