@@ -173,6 +173,8 @@ mod lengths;
 mod live_edits;
 #[path = "core/live_motion.rs"]
 mod live_motion;
+#[path = "core/live_rest.rs"]
+mod live_rest;
 #[path = "core/live_stretch.rs"]
 mod live_stretch;
 #[path = "core/logical_parents.rs"]
@@ -211,6 +213,8 @@ mod motion_retarget;
 mod motion_streams;
 #[path = "core/motion_target.rs"]
 mod motion_target;
+#[path = "core/motion_times.rs"]
+mod motion_times;
 #[path = "core/motion_vmc.rs"]
 mod motion_vmc;
 #[path = "core/mutations.rs"]

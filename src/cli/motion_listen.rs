@@ -5,7 +5,7 @@ use super::{Failure, load};
 use crate::finding::{counted, trimmed};
 use crate::io::live::{Access, Listener};
 use crate::io::{Outputs, is_model, is_project};
-use crate::motion::live::JsonSource;
+use crate::motion::live::{JsonSource, Origin};
 use crate::motion::table::write_json_lines;
 use crate::motion::vmc::{MAX_SENDERS, VmcSource};
 use crate::motion::{DelayFigures, Recording};
@@ -141,7 +141,7 @@ pub(super) fn run(
         said.push(format!("{n} dropped, because too many came"));
     }
     writeln!(out, "{}", said.join(", "))?;
-    let recording = if is_vmc {
+    let mut recording = if is_vmc {
         packets.recording()
     } else {
         Recording {
@@ -154,6 +154,14 @@ pub(super) fn run(
             "No motion was received at {at}, so nothing was written."
         )));
     }
+    let mut origin = Origin::default();
+    origin.add_bones(if is_vmc {
+        &packets.samples
+    } else {
+        &lines.samples
+    });
+    origin.set_bones(lines.take_rest_places());
+    recording.rest_places = origin.bones;
     let mut text = Vec::new();
     write_json_lines(&recording, &mut text)?;
     output.write(&text).map_err(Failure::input)?;

@@ -1,9 +1,12 @@
 //! Recordings of a document: which layers read them.
 
 use super::edit_error::EditError;
-use super::{Document, MeshId};
+use super::{ClustersEdit, Document, Edit, MeshId, MeshItem};
 use crate::cluster::channel::{RecordingId, RecordingItem};
+use crate::cluster::{ClusterGroup, ClusterMap};
+use crate::motion::timing::moved_time;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Document {
     /// The first group of clusters whose layers read a recording, those that are only kept among them: its mesh and its index.
@@ -43,6 +46,35 @@ impl Document {
         let mut ids = (next..=u32::MAX).chain(0..next).map(RecordingId);
         let is_free = |id: &RecordingId| !self.recordings.contains_key(id) && !kept.contains(id);
         ids.find(is_free).unwrap_or(RecordingId(next))
+    }
+
+    /// The edits of data whose reference time keeps its place among the samples of a recording, when that gets other times.
+    pub fn follow_timed_recording(&self, id: RecordingId, timed: &RecordingItem) -> Vec<Edit> {
+        let known = self.recordings.get(&id);
+        let known = known.filter(|known| known.timing != timed.timing);
+        let times = known.and_then(|known| Some((known.recording()?, timed.recording()?)));
+        let Some((now, then)) = times else {
+            return Vec::new();
+        };
+        let follow = |(&mesh, item): (&MeshId, &Arc<MeshItem>)| {
+            let mut map = ClusterMap::clone(&item.clusters);
+            for (at, group) in (0u16..).zip(item.clusters.groups()) {
+                let mut group = ClusterGroup::clone(group);
+                let reads = group.data.iter_mut().filter(|of| of.played.recording == id);
+                let mut is_moved = false;
+                for reference in reads.filter_map(|data| data.reference.as_mut()) {
+                    *reference = moved_time(*reference, &now.times, &then.times);
+                    is_moved = true;
+                }
+                if is_moved {
+                    // Only a name could be refused, and that stays.
+                    map = map.with_group(Some(at), group).ok()?;
+                }
+            }
+            let is_moved = map != *item.clusters;
+            is_moved.then(|| Edit::Clusters(ClustersEdit::new(self, mesh, Arc::new(map))))
+        };
+        self.meshes.iter().filter_map(follow).collect()
     }
 
     /// The recording of this name.

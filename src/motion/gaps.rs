@@ -6,6 +6,8 @@ use std::ops::Range;
 const GAP_STEPS: f64 = 4.0;
 /// Steps up to this are no gaps, seconds.
 pub(super) const MIN_GAP: f64 = 0.1;
+/// A step may be longer than the longest by this share: stamps of a calendar are rounded to 0.24 us.
+const ROUNDING: f64 = 1e-5;
 
 /// The median of the steps between times, seconds; 0 for fewer than two.
 pub(super) fn median_step(times: &[f64]) -> f64 {
@@ -24,7 +26,9 @@ pub(super) fn longest_step(median_step: f64) -> f64 {
 
 /// Whether a step is longer than the longest that is no gap. A step of that length is none, whatever its rounding.
 pub(super) fn is_gap(step: f64, longest: f64) -> bool {
-    step > longest * (1.0 + 1e-9)
+    // NaN is a gap.
+    let is_short = step <= longest * (1.0 + ROUNDING);
+    !is_short
 }
 
 /// The ranges of ascending times between gaps, in order; none is empty.

@@ -1,13 +1,11 @@
 //! The value of a channel at one time, without reading its other samples.
 
+use super::gaps::is_gap;
 use super::recording::Recording;
 use super::signal::Signal;
 use super::statistics::{angle, per_si};
 use glam::DQuat;
 use std::borrow::Cow;
-
-/// A step of the limit itself is no gap, whatever its rounding.
-const ROUNDING: f64 = 1.0 + 1e-9;
 
 /// What a channel says at a time.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,15 +53,16 @@ fn linear<V: Signal, U: Signal>(
     max_gap: f64,
     of: impl Fn(&V) -> U,
 ) -> Option<U> {
-    let limit = max_gap * ROUNDING;
     let next = times.partition_point(|t| *t <= time);
-    let mut near = (0..next).rev().take_while(|i| time - times[*i] <= limit);
+    let mut near = (0..next)
+        .rev()
+        .take_while(|i| !is_gap(time - times[*i], max_gap));
     let before = near.find(|i| values[*i].is_valid())?;
     let own = of(&values[before]);
     if times[before] == time {
         return Some(own);
     }
-    let mut later = (next..times.len()).take_while(|i| times[*i] - times[before] <= limit);
+    let mut later = (next..times.len()).take_while(|i| !is_gap(times[*i] - times[before], max_gap));
     let after = later.find(|i| values[*i].is_valid())?;
     let part = (time - times[before]) / (times[after] - times[before]);
     Some(U::mix(own, of(&values[after]), part))

@@ -2,7 +2,7 @@
 
 use super::channel_kind::ChannelKind;
 use super::delay::DelayFigures;
-use super::gaps::{MIN_GAP, longest_step, median_step};
+use super::gaps::{MIN_GAP, is_gap, longest_step, median_step};
 use super::recording::Recording;
 use super::signal::Signal;
 use super::timing::Steps;
@@ -113,7 +113,7 @@ fn stretches(of: &Recording) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
             continue;
         }
         match found.last_mut() {
-            Some([_, end]) if time - *end <= max_gap => {
+            Some([_, end]) if !is_gap(time - *end, max_gap) => {
                 if apart.is_some_and(|apart| time - *end > apart) {
                     match between.last_mut() {
                         Some(last) if last[1] == *end => last[1] = time,

@@ -189,8 +189,11 @@ fn times_are_made_regular_or_refused() {
     let recorded = ask(&[&line[..3], &["--query", "--at", "0.495"]].concat());
     let at = |found: &Value| found["channels"][0]["at"][0]["value"].as_f64().unwrap();
     assert!((at(&recorded) - 0.495).abs() < 1e-9, "{recorded}");
-    // Samples between are late and early by 1 ms: the value between two is that of a time 0 - 1 ms off.
-    assert!((at(&regular) - 0.495).abs() < 1.1e-3 && regular["range"][0] != 0.002);
+    // The line through the times begins at 1.0297 ms with a step of 9.9994 ms: at 0.495 s it is between the samples 49 and 50.
+    assert!((at(&regular) - 0.4948).abs() < 1e-6, "{regular}");
+    let first = |found: &Value| found["range"][0].as_f64().unwrap();
+    assert!((first(&recorded) - 0.002).abs() < 1e-9, "{recorded}");
+    assert!((first(&regular) - 1.0297e-3).abs() < 1e-6, "{regular}");
     rows(0.999);
     let why = fails(&line, 1);
     assert!(
@@ -493,7 +496,10 @@ fn lines_of_the_standard_input_are_recorded_until_it_ends() {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    writeln!(input, "{{\"t\": 7, \"scalar\": {{\"emg\": 1.5}}}}").unwrap();
+    let rest = r#""rest": {"LeftHand": [0.25, 0, 0]}"#;
+    let places = r#""position": {"LeftHand": [0.5, 0, 0], "LeftLowerArm": [0.75, 0, 0]}"#;
+    let scalar = r#""scalar": {"emg": 1.5}"#;
+    writeln!(input, "{{\"t\": 7, {rest}, {places}, {scalar}}}").unwrap();
     writeln!(
         input,
         "{{\"t\": 7.5, \"scalar\": {{\"emg\": 2.5}}}}\nno line"
@@ -508,6 +514,12 @@ fn lines_of_the_standard_input_are_recorded_until_it_ends() {
     assert!(said.contains("3 lines, 1 malformed (the last: "), "{said}");
     let lines = std::fs::read_to_string(&take).unwrap();
     assert_eq!(lines.lines().count(), 2, "{lines}");
+    // As the sender says, and else as it is first.
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        first["rest"],
+        serde_json::json!({"LeftHand": [0.25, 0.0, 0.0], "LeftLowerArm": [0.75, 0.0, 0.0]})
+    );
     for wrong in ["json:", "json:x", "vmc:", "vmc:-", "tcp"] {
         let why = fails(&["motion", "--listen", wrong, "--record", "a.jsonl"], 2);
         assert!(why.contains("json:-"), "{wrong}: {why}");

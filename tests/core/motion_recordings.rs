@@ -18,22 +18,22 @@ use std::path::Path;
 use std::sync::Arc;
 
 const WALKER: &str = "tests/data/walker.bvh";
-const FIRST: RecordingId = RecordingId(0);
+pub(crate) const FIRST: RecordingId = RecordingId(0);
 
-fn character() -> EditorHarness {
+pub(crate) fn character() -> EditorHarness {
     EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()))
 }
 
-fn label(h: &EditorHarness) -> &str {
+pub(crate) fn label(h: &EditorHarness) -> &str {
     h.editor.history().undo_label().unwrap_or_default()
 }
 
-fn item(h: &EditorHarness) -> Arc<RecordingItem> {
+pub(crate) fn item(h: &EditorHarness) -> Arc<RecordingItem> {
     h.editor.document().recordings()[&FIRST].clone()
 }
 
 /// The same project, saved and opened again.
-fn reopened(h: &mut EditorHarness, folder: &Path) -> EditorHarness {
+pub(crate) fn reopened(h: &mut EditorHarness, folder: &Path) -> EditorHarness {
     let path = folder.join("project.ron");
     h.editor.save_as(&path);
     h.settle();
@@ -41,7 +41,7 @@ fn reopened(h: &mut EditorHarness, folder: &Path) -> EditorHarness {
 }
 
 /// A live walk of two seconds with the bones of Unity.
-fn kept() -> RecordingItem {
+pub(crate) fn kept() -> RecordingItem {
     let times: Vec<f64> = (0..120).map(|i| 5.0 + f64::from(i) / 60.0).collect();
     let rotations = BONES.iter().map(|name| Track {
         name: (*name).to_owned(),
@@ -699,7 +699,7 @@ fn kept_motion_is_saved_as_it_was_recorded() {
 }
 
 /// The walk, with its frame rate as the frame time.
-fn mistaken(folder: &Path) -> std::path::PathBuf {
+pub(crate) fn mistaken(folder: &Path) -> std::path::PathBuf {
     let text = std::fs::read_to_string(WALKER).unwrap();
     let at = text.find("Frame Time:").unwrap();
     let end = at + text[at..].find('\n').unwrap();

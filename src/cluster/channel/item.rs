@@ -2,6 +2,7 @@
 
 use crate::cluster::check::within;
 use crate::motion::align::ClockMap;
+use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::BodyMotion;
 use crate::motion::timing::{TimingError, moved_time, regular_times};
 use crate::motion::vmc::take_of_body;
@@ -118,15 +119,68 @@ impl RecordingItem {
         self.stamped.as_ref().or(self.content.as_ref().ok())
     }
 
-    /// The same recording with other times of its samples. Its events and stamps keep their places among them, and its skeleton moves at
-    /// the same times. One that cannot be read remembers the setting.
+    /// The same recording with other times of its samples. Its events and stamps, and the foot contacts that were set by hand, keep their
+    /// places among them, and its skeleton moves at the same times. One that cannot be read remembers the setting.
     pub fn timed(&self, timing: Timing) -> Result<Self, TimingError> {
+        let mut next = self.with_timing(timing)?;
+        let (Some(now), Some(then)) = (self.recording(), next.recording()) else {
+            return Ok(next);
+        };
+        if timing == self.timing {
+            return Ok(next);
+        }
+        let moved = |stamp: &Event| {
+            let ends = [-0.5, 0.5].map(|side| stamp.time + side * stamp.width);
+            let ends = ends.map(|end| moved_time(end, &now.times, &then.times));
+            Event {
+                time: moved_time(stamp.time, &now.times, &then.times),
+                width: ends[1] - ends[0],
+                ..stamp.clone()
+            }
+        };
+        let stamps = self.stamps.iter().map(moved).collect();
+        let motion = next.motion.as_ref().and_then(|motion| {
+            let by_hand = motion.settings.bake.contacts.as_ref()?;
+            let mut motion = BodyMotion::clone(motion);
+            motion.settings.bake.contacts = Some(self.moved_contacts(by_hand, &next));
+            Some(Arc::new(motion))
+        });
+        next.motion = motion.or(next.motion);
+        next.stamps = stamps;
+        Ok(next)
+    }
+
+    /// Foot contacts, seconds of its clip, in the clip of the same recording with other times.
+    pub fn moved_contacts(&self, contacts: &FeetSecs, timed: &Self) -> FeetSecs {
+        let source = |item: &Self| item.motion.as_ref()?.source.clone();
+        let (Some(now), Some(then)) = (source(self), source(timed)) else {
+            return contacts.clone();
+        };
+        let recordings = (self.recording(), timed.recording());
+        let [from, to] = match recordings {
+            // The skeleton of a file moves at the times of the file.
+            _ if now.is_frame_rate() != then.is_frame_rate() => [now.times(), then.times()],
+            _ if now.odd_frame_time().is_some() || Arc::ptr_eq(&now, &then) => {
+                return contacts.clone();
+            }
+            (Some(now), Some(then)) => [now.times.clone(), then.times.clone()],
+            _ => return contacts.clone(),
+        };
+        // A clip begins at 0.
+        let [first, first_then] = [&from, &to].map(|of| of.first().copied().unwrap_or(0.0));
+        let moved = |secs: f64| moved_time(secs + first, &from, &to) - first_then;
+        let of_foot = |of: &Vec<[f64; 2]>| of.iter().map(|of| of.map(moved)).collect();
+        contacts.each_ref().map(of_foot)
+    }
+
+    /// As [`Self::timed`] where what the artist set is of these times already: stamps and foot contacts stay.
+    pub fn with_timing(&self, timing: Timing) -> Result<Self, TimingError> {
         let mut next = self.clone();
         if timing == self.timing {
             return Ok(next);
         }
         next.timing = timing;
-        let (Some(stamped), Ok(now)) = (self.as_stamped(), &self.content) else {
+        let (Some(stamped), Ok(_)) = (self.as_stamped(), &self.content) else {
             return Ok(next);
         };
         let source = self
@@ -149,12 +203,6 @@ impl RecordingItem {
                 })
             }
         };
-        for stamp in &mut next.stamps {
-            let ends = [-0.5, 0.5].map(|side| stamp.time + side * stamp.width);
-            let ends = ends.map(|end| moved_time(end, &now.times, &content.times));
-            stamp.width = ends[1] - ends[0];
-            stamp.time = moved_time(stamp.time, &now.times, &content.times);
-        }
         next.motion = self.motion.as_ref().map(|motion| {
             let source = match (other, source) {
                 (Some(other), _) => Some(Arc::new(other)),

@@ -2,7 +2,7 @@
 
 use super::Editor;
 use crate::cluster::channel::{RecordingId, RecordingItem};
-use crate::document::{Document, Edit};
+use crate::document::{Document, Edit, EditError};
 use crate::editor::correctives::free_name;
 use crate::editor::files::file_name;
 use crate::editor::jobs::EditorJob;
@@ -192,7 +192,7 @@ impl Editor {
                 match known {
                     Some(known) => {
                         // A file that has no regular rate is as good as one that cannot be read.
-                        item = match item.timed(known.timing) {
+                        item = match item.with_timing(known.timing) {
                             Ok(item) => item,
                             Err(why) => {
                                 let why = format!("{} is not read again: {why}", item.name);
@@ -239,6 +239,35 @@ impl Editor {
         for reading in &mut self.recording_files.reading {
             reading.renamed.push([from.to_owned(), to.to_owned()]);
         }
+    }
+
+    /// Adds or replaces a recording, as part of the open step or as one called `label`. Where its samples get other times, the reference
+    /// times of data follow.
+    pub(in crate::editor) fn replace_recording(
+        &mut self,
+        id: RecordingId,
+        item: RecordingItem,
+        label: &str,
+    ) -> Result<(), EditError> {
+        let following = self.document.follow_timed_recording(id, &item);
+        let is_own = !(following.is_empty() || self.history.is_open());
+        if is_own {
+            self.history.begin(&self.document, label);
+        }
+        let recording = Some(Arc::new(item));
+        let edits = std::iter::once(Edit::Recording { id, recording }).chain(following);
+        for edit in edits {
+            if let Err(error) = self.apply(edit, label) {
+                if is_own {
+                    self.cancel_step();
+                }
+                return Err(error);
+            }
+        }
+        if is_own {
+            self.history.commit(&self.document);
+        }
+        Ok(())
     }
 
     /// Takes a recording that was read.
@@ -303,11 +332,7 @@ impl Editor {
         }
         let label = format!("{verb} · {}", item.name);
         let said = summary(&item);
-        let edit = Edit::Recording {
-            id,
-            recording: Some(Arc::new(item)),
-        };
-        match self.apply(edit, &label) {
+        match self.replace_recording(id, item, &label) {
             Ok(()) => {
                 self.recording_files.active = Some(id);
                 self.notify(said);

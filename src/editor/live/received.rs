@@ -380,8 +380,12 @@ impl LiveMotion {
             came = true;
             self.receive(&packet, latency);
         }
+        let said = match &mut self.source {
+            Source::Vmc(_) => BTreeMap::new(),
+            Source::Json(source) => source.take_rest_places(),
+        };
         let samples = self.source.samples();
-        if came && self.origin.add_bones(samples) {
+        if came && (self.origin.set_bones(said) | self.origin.add_bones(samples)) {
             self.made_for = None;
         }
         came

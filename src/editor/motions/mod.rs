@@ -436,7 +436,13 @@ impl Editor {
             ..MotionSettings::default()
         });
         match &then {
-            ThenDo::Adjust | ThenDo::Time(_) => {}
+            ThenDo::Adjust => {}
+            ThenDo::Time(_) => {
+                let timed = sources.first().and_then(|read| read.item.as_ref());
+                if let Some(timed) = timed.and_then(|item| item.motion.as_ref()) {
+                    settings.clone_from(&timed.settings);
+                }
+            }
             ThenDo::HoldFeet(feet) => {
                 settings.bake.locks_feet |= feet.is_some();
                 settings.bake.contacts.clone_from(feet);
@@ -530,8 +536,14 @@ impl Editor {
             match timing {
                 Some((timing, item)) => {
                     let timed = retimed(of, &item, timing)?;
+                    let moved = |of| match &timed.item {
+                        Some(now) => item.moved_contacts(&of, now),
+                        None => of,
+                    };
+                    let mut settings = settings;
+                    settings.bake.contacts = settings.bake.contacts.map(moved);
                     let mut made = run(&timed, &character, &settings, task)?;
-                    made.timed = Some(timed);
+                    made.timed = Some((timed, settings.bake.contacts));
                     Ok(made)
                 }
                 None => run(of, &character, &settings, task),

@@ -2,10 +2,11 @@
 
 use super::{AddingMotion, CANCELLED, Editor, Found, SwappedSides, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
-use crate::document::{ClipId, Edit};
+use crate::document::ClipId;
 use crate::editor::clusters::free_recording_name;
 use crate::evaluate::JobError;
 use crate::io::motion_source::ReadMotion;
+use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::{BodyMotion, MotionSettings, RetargetError};
 use crate::motion::roles::{FoundBy, RolesFault};
 use crate::rig::{AddMotionError, AddedMotion, Character};
@@ -21,8 +22,8 @@ pub(super) struct Run {
     pub(super) found: Found,
     /// The motion on the character, or why there is none.
     pub(super) added: Result<AddedMotion, String>,
-    /// The motion with the other times that were asked for.
-    pub(super) timed: Option<ReadMotion>,
+    /// The motion with the other times that were asked for, and the contacts by hand at these.
+    pub(super) timed: Option<(ReadMotion, Option<FeetSecs>)>,
 }
 
 /// Puts a motion on a character.
@@ -124,7 +125,8 @@ impl Editor {
         let added = match outcome {
             Ok(run) => {
                 adding.found = Some(run.found);
-                if let Some(timed) = run.timed {
+                if let Some((timed, contacts)) = run.timed {
+                    adding.settings.bake.contacts = contacts;
                     let mut sources = adding.sources.to_vec();
                     if let Some(chosen) = sources.get_mut(adding.chosen) {
                         *chosen = timed;
@@ -202,12 +204,11 @@ impl Editor {
         let recording_id = recording.as_ref().map(|(id, _)| *id);
         self.history.begin(&self.document, &label);
         let mut is_done = true;
-        if let Some((id, item)) = recording {
-            let recording = Some(Arc::new(item));
-            if let Err(error) = self.apply(Edit::Recording { id, recording }, &label) {
-                self.notify_error(error.to_string());
-                is_done = false;
-            }
+        if let Some((id, item)) = recording
+            && let Err(error) = self.replace_recording(id, item, &label)
+        {
+            self.notify_error(error.to_string());
+            is_done = false;
         }
         if !is_done || !self.set_clip(id, Some(added.baked.clip.clone()), &label) {
             self.cancel_step();

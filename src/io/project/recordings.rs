@@ -149,7 +149,7 @@ pub(super) fn restore(
             }
             (None, None) => read_item(entry.title, &path, motion.as_ref(), known, task)?,
         };
-        match item.timed(entry.timing) {
+        match item.with_timing(entry.timing) {
             Ok(timed) => item = timed,
             Err(why) => {
                 let why = format!("The times of its samples are as recorded: {why}.");

@@ -1,12 +1,12 @@
 //! Bindings on a skeleton: a recording whose channels have the names of what they move, and the displacements of joints.
 
+use super::hinges::{Hinge, NONE, turned};
 use super::{Binding, BoundTo, HingeAxis, Linear, SamplePose, find_sample};
-use crate::math::transform::normalize_or_identity;
 use crate::motion::MorphedJoint;
 use crate::motion::channel_kind::ChannelKind;
 use crate::motion::fade::Fade;
 use crate::motion::recording::{Recording, ScalarTrack, Track};
-use crate::motion::sampling::{Ends, Sampling};
+use crate::motion::sampling::Sampling;
 use crate::motion::series::Channel as Series;
 use crate::motion::signal::Signal;
 use crate::motion::thin::{distance, thin};
@@ -20,8 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const WEIGHTS: std::ops::RangeInclusive<f64> = 0.0..=1.0;
 /// A range of rotation limits that is wider lets the joint rotate, radians.
 const FREE: f64 = 1e-9;
-/// Where a rotation has no value.
-const NONE: DQuat = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
 /// A lost place is held for as long as it takes.
 pub(in crate::motion) const HELD: Fade = Fade {
     hold: f64::INFINITY,
@@ -65,8 +63,8 @@ struct Move {
 enum Rotation {
     /// n_times: as it is.
     Whole { values: Vec<DQuat>, in_world: bool },
-    /// Hinges in their order; n_times each: from rest; NaN where a number is missing.
-    Hinges(Vec<Vec<DQuat>>),
+    /// Hinges in their order.
+    Hinges(Vec<Hinge>),
 }
 
 /// What bindings move.
@@ -133,31 +131,6 @@ fn between(rest: DQuat, pose: DQuat, weight: f64) -> DQuat {
     DQuat::mix(rest, pose, weight.clamp(*WEIGHTS.start(), *WEIGHTS.end()))
 }
 
-/// Hinges one after the other, from `rest`; n_times. Devices have no time in common: where one of them has a value, the others are
-/// interpolated.
-fn turned(times: &[f64], rest: DQuat, hinges: &[Vec<DQuat>]) -> Vec<DQuat> {
-    let sampling = Sampling {
-        ends: Ends::Invalid,
-        ..Sampling::default()
-    };
-    let series = hinges
-        .iter()
-        .map(|turns| Series::new(times, turns, sampling));
-    let series: Vec<_> = series.filter_map(Result::ok).collect();
-    let at = |(i, time): (usize, &f64)| {
-        let turns: Option<DQuat> = match hinges {
-            [only] => only[i].is_valid().then_some(only[i]),
-            _ if hinges.iter().any(|turns| turns[i].is_valid()) => {
-                let mut all = series.iter().map(|series| series.at(*time));
-                all.try_fold(DQuat::IDENTITY, |product, turn| Some(product * turn?))
-            }
-            _ => None,
-        };
-        turns.map_or(NONE, |turns| normalize_or_identity(rest * turns))
-    };
-    times.iter().enumerate().map(at).collect()
-}
-
 /// Finds the channels and the targets of bindings.
 struct Binder<'a, 'b> {
     recording: &'a Recording,
@@ -186,17 +159,14 @@ impl<'a> Binder<'a, '_> {
             }
             BoundTo::Hinge { joint, axis, scale } => {
                 let axis = self.axis(joint, channel, *axis)?;
-                let values = self.numbers(channel, *scale)?;
-                let turns = values
-                    .iter()
-                    .map(|degrees| DQuat::from_axis_angle(axis, degrees.to_radians()));
-                let turns: Vec<DQuat> = turns.collect();
+                let degrees = self.numbers(channel, *scale)?;
+                let hinge = Hinge { axis, degrees };
                 match moved.rotations.get_mut(joint) {
                     None => {
-                        let hinges = Rotation::Hinges(vec![turns]);
+                        let hinges = Rotation::Hinges(vec![hinge]);
                         moved.rotations.insert(joint.clone(), hinges);
                     }
-                    Some(Rotation::Hinges(known)) => known.push(turns),
+                    Some(Rotation::Hinges(known)) => known.push(hinge),
                     Some(Rotation::Whole { .. }) => return Err(twice(channel, "bone", joint)),
                 }
             }

@@ -6,6 +6,7 @@
 //! Invariant: a channel without a binding does what it did before; what a binding moves, no channel of its name moves.
 
 mod bound;
+mod hinges;
 mod sample_names;
 mod text;
 

@@ -219,9 +219,12 @@ mod tests {
     use super::*;
     use crate::motion::bindings::{SamplePose, bind};
     use crate::motion::by_name::{Named, NamedTarget, bake_by_name};
+    use crate::motion::live::pose::sample;
+    use crate::motion::live::samples::max_gap;
     use crate::motion::live::{LiveMorphs, LivePose, Origin};
     use crate::motion::retarget::MotionSettings;
     use crate::motion::rig::Rig;
+    use crate::motion::sampling::Sampling;
     use crate::skeleton::{Clip, Joint, Pose, Skeleton};
     use crate::task::Task;
 
@@ -410,25 +413,47 @@ mod tests {
             morphs: &[],
             samples: &[],
         };
-        // 50 Hz and 60 Hz, which never have a time in common.
-        let mut samples = LiveSamples::default();
-        for i in 0..100 {
-            let (a, b) = (0.02 * f64::from(i), 0.007 + f64::from(i) / 60.0);
-            samples.push_scalar("bend", a, 30.0 * a);
-            samples.push_scalar("twist", b, 20.0 * b);
-        }
-        let bindings = ["bend=hinge:arm,x", "twist=hinge:arm,y"];
-        let mut live = LiveBindings::default();
-        live.set(&bindings.map(|text| text.parse().unwrap()));
-        let found = live.newest(&samples, 1.5, &target, None);
-        let (_, values) = &found.rotations["arm"];
-        assert!(values.len() > 10, "{}", values.len());
-        for (time, rotation) in values {
-            let turn =
-                |axis: DVec3, degrees: f64| DQuat::from_axis_angle(axis, degrees.to_radians());
-            let rest = skeleton.joint(JointId(1)).rest.rotation;
-            let known = rest * turn(DVec3::X, 30.0 * time) * turn(DVec3::Y, 20.0 * time);
-            assert!(known.dot(*rotation).abs() > 1.0 - 1e-9, "at {time}");
+        // At 50 and 60 Hz, which never have a time in common; at 5 Hz, one soon after the other; and a slow one with a fast one.
+        for devices in [
+            [(0.0, 0.02), (0.007, 1.0 / 60.0), (0.009, 0.02)],
+            [(0.0, 0.2), (0.007, 0.2), (0.014, 0.2)],
+            [(0.1, 0.5), (0.0, 0.01), (0.003, 0.1)],
+        ] {
+            let mut samples = LiveSamples::default();
+            for (name, (first, step)) in ["bend", "twist", "swing"].iter().zip(devices) {
+                for i in 0..(6.0 / step) as u32 {
+                    let time = first + step * f64::from(i);
+                    samples.push_scalar(name, time, 30.0 * (2.0 * time).sin());
+                }
+            }
+            let bindings = ["bend=hinge:arm,x", "twist=hinge:arm,y", "swing=hinge:arm,z"];
+            let mut live = LiveBindings::default();
+            live.set(&bindings.map(|text| text.parse().unwrap()));
+            let recording = samples.recording(0.0);
+            let of_recording = live.of_recording(&recording, false);
+            let bound = bind(&recording, &of_recording, &target).unwrap();
+            let clip = bound.recording.rotation("arm", Sampling::default());
+            let clip = clip.unwrap().unwrap();
+            assert_eq!(clip.gaps().count(), 0, "{devices:?}");
+            for i in 0..350 {
+                let time = 1.5 + 0.01 * f64::from(i);
+                let found = live.newest(&samples, time, &target, None);
+                let (_, values) = &found.rotations["arm"];
+                let shown = sample(values, time, max_gap(values)).unwrap();
+                let known = clip.at(time).unwrap();
+                assert!(known.dot(shown).abs() > 1.0 - 1e-12, "{time}: {devices:?}");
+                // Straight lines between samples are off by less than 0.125 (2 step)^2 of what moves.
+                let slowest = devices.iter().map(|of| of.1).fold(0.0, f64::max);
+                let turn =
+                    |axis| DQuat::from_axis_angle(axis, (30.0 * (2.0 * time).sin()).to_radians());
+                let rest = skeleton.joint(JointId(1)).rest.rotation;
+                let exact = rest * turn(DVec3::X) * turn(DVec3::Y) * turn(DVec3::Z);
+                let off = exact.angle_between(shown);
+                assert!(
+                    off < 1e-3 + 1.0 * slowest * slowest,
+                    "{time}: {off} {devices:?}"
+                );
+            }
         }
     }
 }

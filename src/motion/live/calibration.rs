@@ -54,7 +54,7 @@ impl Origin {
         }
     }
 
-    /// A bone that is not known yet is at rest where the first of these samples has it. Returns whether there was one.
+    /// A bone that is not known yet is at rest where the first of these samples that is not 0 has it. Returns whether there was one.
     pub fn add_bones(&mut self, samples: &LiveSamples) -> bool {
         let n_known = self.bones.len();
         for name in BONES.iter().map(|bone| bone.name) {
@@ -62,11 +62,23 @@ impl Origin {
                 continue;
             }
             let mut places = samples.position(name).iter().map(|sample| sample.1);
-            let first = places.find(DVec3::is_valid);
+            // Senders have 0 until their model is loaded.
+            let first = places.find(|place| place.is_valid() && *place != DVec3::ZERO);
             self.bones
                 .extend(first.map(|place| (name.to_owned(), place)));
         }
         self.bones.len() > n_known
+    }
+
+    /// Bones are at rest where their sender says, whatever was known; 0 says nothing. Returns whether that is another place than before.
+    pub fn set_bones(&mut self, places: BTreeMap<String, DVec3>) -> bool {
+        let mut is_new = false;
+        for (name, place) in places {
+            if name != HIPS && place != DVec3::ZERO {
+                is_new |= self.bones.insert(name, place) != Some(place);
+            }
+        }
+        is_new
     }
 
     /// What is not known is as in another one.
@@ -119,6 +131,7 @@ impl Calibration {
         let bones = bones.filter(|name| *name != HIPS);
         let bones =
             bones.filter_map(|name| Some((name.to_owned(), median_place(samples, name, since)?)));
+        let bones = bones.filter(|(_, place)| *place != DVec3::ZERO);
         Some(Self {
             turns: turns.collect(),
             sent,
@@ -230,6 +243,7 @@ fn median_place(samples: &LiveSamples, name: &str, since: f64) -> Option<DVec3> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::motion::vmc::take_of_body;
 
     #[test]
     fn a_calibrated_t_pose_has_no_rotations() {
@@ -267,5 +281,25 @@ mod tests {
         let (_, last) = *samples.rotation("Spine").last().unwrap();
         assert!(last.angle_between(DQuat::IDENTITY) < 1e-6);
         assert!(Calibration::of(&LiveSamples::default(), 0.0).is_none());
+    }
+
+    #[test]
+    fn a_bone_is_not_at_rest_where_its_parent_is() {
+        // The sender has no model yet at first.
+        let (mut samples, mut origin) = (LiveSamples::default(), Origin::default());
+        let shin = DVec3::new(0.0, -0.5, 0.0);
+        samples.push_rotation("LeftUpperLeg", 0.0, DQuat::IDENTITY);
+        samples.push_rotation("LeftLowerLeg", 0.0, DQuat::IDENTITY);
+        samples.push_position("LeftLowerLeg", 0.0, DVec3::ZERO);
+        assert!(!origin.add_bones(&samples));
+        samples.push_rotation("LeftLowerLeg", 0.1, DQuat::IDENTITY);
+        samples.push_position("LeftLowerLeg", 0.1, shin);
+        assert!(origin.add_bones(&samples));
+        let rest = Calibration::default().rest_places(&origin);
+        assert_eq!(rest["LeftLowerLeg"], shin);
+        // So it is in its recording, whose lines may not say it.
+        let take = take_of_body(&samples.recording(0.0)).unwrap();
+        let [thigh, knee] = [take.rest.places[0], take.rest.places[1]];
+        assert!((knee - thigh).abs_diff_eq(shin, 1e-12), "{thigh} {knee}");
     }
 }

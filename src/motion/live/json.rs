@@ -2,7 +2,8 @@
 
 use super::clock::is_other_clock;
 use super::samples::LiveSamples;
-use crate::motion::table::{JsonLine, MAX_LINE_BYTES};
+use crate::motion::table::{JsonLine, MAX_LINE_BYTES, MAX_PLACE};
+use crate::motion::vmc::BONES;
 use glam::{DQuat, DVec3};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,8 +12,6 @@ use std::collections::BTreeMap;
 const MAX_DEPTH: usize = 16;
 /// The longest name or word, bytes.
 const MAX_NAME_BYTES: usize = 64;
-/// Positions farther out than this are malformed, metres.
-const MAX_PLACE: f64 = 1e4;
 /// Larger numbers are malformed.
 const MAX_NUMBER: f64 = 1e12;
 /// The largest deviation of the length of a quaternion from 1.
@@ -50,6 +49,8 @@ pub struct JsonSource {
     /// The channels.
     pub samples: LiveSamples,
     device: Option<String>,
+    /// Where the lines since [`JsonSource::take_rest_places`] have bones of the body at rest, metres.
+    rest_places: BTreeMap<String, DVec3>,
     /// By the name of the device; lines without one are of one device.
     clocks: BTreeMap<String, DeviceClock>,
     /// The newest time, and when it arrived, seconds.
@@ -70,6 +71,11 @@ impl JsonSource {
     /// The newest time, seconds.
     pub fn newest(&self) -> Option<f64> {
         self.newest.map(|(time, _)| time)
+    }
+
+    /// Where lines have bones of the body in their parents at rest, metres, since this was asked last. Of one bone the last counts.
+    pub fn take_rest_places(&mut self) -> BTreeMap<String, DVec3> {
+        std::mem::take(&mut self.rest_places)
     }
 
     /// Adds a line without its end that arrived at a time, seconds. Returns its time on the clock of the first device; `None`
@@ -135,6 +141,22 @@ impl JsonSource {
 
     fn take(&mut self, time: f64, line: JsonLine) {
         let is_world = line.is_world();
+        for (name, place) in line.rest() {
+            let is_bone = || BONES.iter().any(|bone| bone.name == name);
+            match place {
+                Some(place) if is_bone() => {
+                    self.rest_places.insert(name.to_owned(), place);
+                }
+                // Other names mean nothing here.
+                Some(_) => {}
+                None => {
+                    let name: String = name.chars().take(MAX_NAME_BYTES).collect();
+                    self.malformed(format!(
+                        "the place of \"{name}\" at rest is not three numbers within 10 km"
+                    ));
+                }
+            }
+        }
         if self.device.is_none() {
             self.device = line.device.filter(|name| name.len() <= MAX_NAME_BYTES);
         }
@@ -301,6 +323,13 @@ mod tests {
             let said = counts.last_malformed.as_deref().unwrap();
             assert!(said.contains(why), "{said}");
         }
+        let rest = br#"{"t": 2, "rest": {"LeftHand": [0.25, 0, 0], "Head": null, "tail": [0, 1, 0], "Neck": [1e300, 0, 0]}}"#;
+        let before = source.counts().malformed;
+        assert_eq!(source.receive(0.5, rest), Some(2.0));
+        assert_eq!(source.counts().malformed, before + 1, "the neck");
+        let rest = source.take_rest_places();
+        assert_eq!(rest, [("LeftHand".to_owned(), 0.25 * DVec3::X)].into());
+        assert!(source.take_rest_places().is_empty());
         let brackets = format!("{{\"t\": 2, \"device\": \"{}\"}}", "[\\\"".repeat(12));
         assert_eq!(
             source.receive(0.6, brackets.as_bytes()),

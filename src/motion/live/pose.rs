@@ -7,6 +7,7 @@ use crate::math::transform::normalize_or_identity;
 use crate::motion::bindings::HELD;
 use crate::motion::channel_kind::ChannelKind;
 use crate::motion::fade::{Fade, Guard};
+use crate::motion::gaps::is_gap;
 use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions};
 use crate::motion::rig::Rig;
 use crate::motion::signal::Signal;
@@ -344,10 +345,10 @@ pub(super) fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -
     }
     let (from, value) = before?;
     match after {
-        Some((to, next)) if to - from <= max_gap => {
+        Some((to, next)) if !is_gap(to - from, max_gap) => {
             Some(V::mix(value, next, (time - from) / (to - from)))
         }
-        None if time - from <= max_gap => Some(value),
+        None if !is_gap(time - from, max_gap) => Some(value),
         // The last sample before a gap is still a value.
         _ if time - from < SAME_SECS => Some(value),
         _ => None,
@@ -357,6 +358,7 @@ pub(super) fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::motion::{Recording, RecordingSummary, Sampling};
 
     #[test]
     fn samples_are_interpolated_in_short_gaps_in_any_order() {
@@ -373,5 +375,40 @@ mod tests {
         assert_eq!(at(1.1), Some(9.0), "soon after the newest");
         assert_eq!(at(1.2), None);
         assert_eq!(sample::<f64>(&[], 0.0, 1.0), None);
+    }
+
+    #[test]
+    fn a_step_of_the_limit_is_no_gap_live_nor_in_a_recording() {
+        // Three samples are lost, of a device that counts from 0, from a time of day or from one of a calendar.
+        let all = [0.0, 41_520.0, 1.7e9].into_iter();
+        let all = all.flat_map(|first| [0.2, 0.3].map(|step| (first, step)));
+        for (first, step, lost) in all.flat_map(|(a, b)| (10..30).map(move |i| (a, b, i))) {
+            let times = (0..40).filter(|i| !(lost..lost + 3).contains(i));
+            let times: Vec<f64> = times.map(|i| first + step * f64::from(i)).collect();
+            let mut live = LiveSamples::default();
+            for time in &times {
+                live.push_scalar("load", *time, time - first);
+            }
+            let of = format!("{step} s from {first} s, lost {lost}");
+            let middle = first + step * (f64::from(lost) + 1.0);
+            let newest = live.scalar("load").iter();
+            let newest: Vec<_> = newest
+                .filter(|s| s.0 < middle + 5.0 * step)
+                .copied()
+                .collect();
+            assert!(found(&newest, middle).is_some(), "live: {of}");
+            let recording = Recording {
+                times,
+                ..live.recording(0.0)
+            };
+            let channel = recording.scalar("load", Sampling::default());
+            let channel = channel.unwrap().unwrap();
+            assert!(channel.at(middle).is_some(), "channel: {of}");
+            let summary = RecordingSummary::new(&recording);
+            assert_eq!(summary.stretches.len(), 1, "summary: {of}");
+            let max_gap = summary.channels[0].max_gap;
+            let reading = recording.reading(0, middle, max_gap);
+            assert!(reading.is_some(), "reading: {of}");
+        }
     }
 }

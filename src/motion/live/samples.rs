@@ -2,6 +2,7 @@
 
 use super::arrivals::Arrivals;
 use crate::motion::channel_kind::ChannelKind;
+use crate::motion::gaps::{MIN_GAP, longest_step};
 use crate::motion::recording::{Event, LabelTrack, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;
 use crate::motion::vmc::{is_body_bone, is_body_channel};
@@ -15,10 +16,6 @@ const MAX_KEPT: usize = 10_000;
 /// The largest number of marked moments.
 const MAX_EVENTS: usize = 4096;
 
-/// Samples this many median steps of their channel apart are still interpolated, and at least `MIN_GAP` seconds.
-const GAP_STEPS: f64 = 4.0;
-/// See `GAP_STEPS`.
-const MIN_GAP: f64 = 0.1;
 /// The newest samples of a channel that give its step.
 const GAP_SAMPLES: usize = 9;
 /// The fewest steps that have a median.
@@ -411,7 +408,7 @@ pub(super) fn max_gap<V>(samples: &[(f64, V)]) -> f64 {
         return MIN_GAP;
     }
     steps[..n].sort_by(f64::total_cmp);
-    (GAP_STEPS * steps[n / 2]).max(MIN_GAP)
+    longest_step(steps[n / 2])
 }
 
 /// Adds a sample. Returns whether there is room for its channel.

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! All but `t` (seconds) is optional; unknown keys are ignored. `arrival` (seconds) is when the line arrived, on another clock; of
-//! one time the first counts. `rest` has the places of bones at rest, as `position`. Right-handed, Y up, metres. Rotations are those
+//! one time the first counts. `rest` has the places of bones at rest, as `position`, within 10 km. Right-handed, Y up, metres. Rotations are those
 //! of joints in their parents' spaces; `"space": "world"` says otherwise.
 
-use super::number::check_time;
+use super::number::{MAX_PLACE, check_time};
 use crate::motion::fault::Fault;
 use crate::motion::recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;
@@ -109,6 +109,7 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
     let (mut n_lines, mut n_bad) = (0_usize, 0_usize);
     let mut back: Option<(usize, f64)> = None;
     let mut off_length: Option<(usize, String, f64)> = None;
+    let mut off_rest: Option<(usize, String)> = None;
     for (i, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
@@ -131,11 +132,15 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
         times.push(read.t);
         let is_world = read.is_world();
         arrivals.extend(read.arrival().map(|arrival| (read.t, arrival)));
-        let rest = read.rest.map(serde_json::from_value);
-        let rest: BTreeMap<String, [f64; 3]> = rest.and_then(Result::ok).unwrap_or_default();
-        for (name, place) in rest {
-            let place = DVec3::from_array(place);
-            recording.rest_places.entry(name).or_insert(place);
+        for (name, place) in read.rest() {
+            match place {
+                Some(place) => {
+                    let known = recording.rest_places.entry(name.to_owned());
+                    known.or_insert(place);
+                }
+                None if off_rest.is_none() => off_rest = Some((i + 1, name.to_owned())),
+                None => {}
+            }
         }
         if recording.device.is_none() {
             recording.device = read.device;
@@ -206,6 +211,12 @@ fn parse(text: &str, limits: &Limits, task: &Task) -> Result<Recording, Fault> {
         let text = format!("The rotation \"{name}\" has the length {length}: missing.");
         recording.notes.push(Note::new(line, text));
     }
+    if let Some((line, name)) = off_rest {
+        let text = format!(
+            "\"rest\": the place of \"{name}\" is not three numbers within 10 km: missing."
+        );
+        recording.notes.push(Note::new(line, text));
+    }
     times.sort_by(f64::total_cmp);
     times.dedup();
     let n_channels = rotations.len() + positions.len() + scalars.len() + labels.len();
@@ -272,6 +283,25 @@ impl JsonLine {
     fn arrival(&self) -> Option<f64> {
         let arrival = self.arrival.as_ref()?.as_f64()?;
         check_time(arrival).is_ok().then_some(arrival)
+    }
+
+    /// The places of bones at rest, metres; `None` where one is not three numbers within 10 km. A value of null is none, and `rest` that
+    /// is no object is another program's key.
+    pub(in crate::motion) fn rest(&self) -> impl Iterator<Item = (&str, Option<DVec3>)> {
+        let all = self
+            .rest
+            .iter()
+            .filter_map(|rest| rest.as_object())
+            .flatten();
+        let said = all.filter(|(_, place)| !place.is_null());
+        said.map(|(name, place)| {
+            let place = <[f64; 3]>::deserialize(place).ok().map(DVec3::from_array);
+            // NaN is not within either.
+            (
+                &**name,
+                place.filter(|place| place.abs().max_element() <= MAX_PLACE),
+            )
+        })
     }
 
     /// Whether its rotations are those of joints in the world.
@@ -429,5 +459,20 @@ mod tests {
         assert!(why.contains("it is not an object"), "{why}");
         let deep = format!("{{\"t\": 1, \"x\": {}", "[".repeat(60_000));
         assert!(read(&deep).is_err());
+    }
+
+    #[test]
+    fn a_bad_place_at_rest_leaves_the_others() {
+        let text = r#"{"t": 0, "rest": {"A": [0, 1, 0], "B": null, "C": [0, 1e300, 0], "D": [1, 2]}}
+            {"t": 1, "rest": {"A": [5, 5, 5], "B": [0, 0.5, 0], "E": "far"}}
+            {"t": 2, "rest": 8}
+        "#;
+        let found = parse_json_lines(text, &Task::new()).unwrap();
+        let known = [("A", DVec3::Y), ("B", 0.5 * DVec3::Y)];
+        let known = known.map(|(name, place)| (name.to_owned(), place));
+        assert_eq!(found.rest_places, BTreeMap::from(known));
+        let notes: Vec<_> = found.notes.iter().map(|n| (n.line, &*n.text)).collect();
+        let why = "\"rest\": the place of \"C\" is not three numbers within 10 km: missing.";
+        assert_eq!(notes, [(1, why)]);
     }
 }

@@ -38,5 +38,6 @@ pub(in crate::motion) use json_lines::JsonLine;
 pub(crate) use json_lines::parse_kept_json_lines;
 pub use json_lines::{MAX_LINE_BYTES, parse_json_lines};
 pub use json_lines_out::write_json_lines;
+pub(in crate::motion) use number::MAX_PLACE;
 pub(crate) use number::{Cell, read_cell};
 pub use trc::parse_trc;

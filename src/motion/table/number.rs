@@ -17,6 +17,9 @@ const NOTHING: [&str; 9] = ["", "nan", "na", "n/a", "null", "none", "-", "--", "
 /// The largest time, seconds: stamps of devices may count from 1970.
 pub(in crate::motion) const MAX_TIME: f64 = 1e10;
 
+/// The largest coordinate of a place, metres.
+pub(in crate::motion) const MAX_PLACE: f64 = 1e4;
+
 /// An error for a time, in seconds, that no clock has: one in another unit.
 pub(in crate::motion) fn check_time(time: f64) -> Result<(), String> {
     // NaN is no time either.

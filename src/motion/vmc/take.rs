@@ -183,10 +183,15 @@ pub fn take_of_body(recording: &Recording) -> Option<Take> {
     let places = |name: &str| recording.markers.iter().find(|track| track.name == name);
     let first_place = |track: &Track<DVec3>| track.values.iter().copied().find(DVec3::is_valid);
     let rest_place = |name: &str| {
-        // The hips travel from where they are first.
-        let said = recording.rest_places.get(name);
-        let said = said.filter(|_| name != BONES[HIPS].name).copied();
-        said.or_else(|| places(name).and_then(first_place))
+        // The hips travel from where they are first, which may be 0.
+        if name == BONES[HIPS].name {
+            return places(name).and_then(first_place);
+        }
+        // Senders have 0 until their model is loaded.
+        let is_said = |place: &DVec3| place.is_valid() && *place != DVec3::ZERO;
+        let said = recording.rest_places.get(name).copied();
+        let first = || places(name)?.values.iter().copied().find(is_said);
+        said.filter(is_said).or_else(first)
     };
     let body = Body::new(|name| rotation(name).is_some(), rest_place)?;
     if length_fault(recording).is_some() {
