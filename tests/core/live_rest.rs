@@ -1,5 +1,6 @@
 //! Where a sender of JSON lines says that the bones of its body are at rest.
 
+use crate::editing::EditorHarness;
 use crate::live_motion::{BONES, character, received, until};
 use glam::DVec3;
 use serde_json::{Map, Value, json};
@@ -8,6 +9,7 @@ use sinew::editor::live::LiveKind;
 use sinew::motion::vmc::Body;
 use std::io::Write;
 use std::net::TcpStream;
+use std::time::Duration;
 
 const SHIN: &str = "LeftLowerLeg";
 
@@ -60,4 +62,42 @@ fn a_recording_that_is_sent_again_stretches_from_its_rest() {
     let rest = &item.recording().unwrap().rest_places;
     let known = places(1.0);
     assert_eq!(json!(rest[SHIN].to_array()), known[SHIN]);
+}
+
+#[test]
+fn a_body_that_comes_after_a_pause_has_bones_of_its_own() {
+    let mut h = character();
+    h.editor.listen(LiveKind::JsonLines, 0, false);
+    let address = h.editor.live().unwrap().address().unwrap();
+    let mut sender = TcpStream::connect(address).unwrap();
+    let mut n = 0_u32;
+    let mut more = |h: &mut EditorHarness, shin: f64| {
+        for _ in 0..30 {
+            let body = Body::new(|name| BONES.contains(&name), |_| None).unwrap();
+            let turns =
+                (0..body.bones.len()).map(|bone| (body.name(bone).to_owned(), json!([0, 0, 0, 1])));
+            let turns: Map<String, Value> = turns.collect();
+            let places = json!({SHIN: [0.0, -shin, 0.0]});
+            let line = json!({"t": f64::from(n) / 30.0, "rotation": turns, "position": places});
+            writeln!(sender, "{line}").unwrap();
+            n += 1;
+        }
+        let all = n as usize;
+        until(h, "lines", |h| received(h) == all);
+        h.editor.record_live();
+    };
+    let rest = |h: &mut EditorHarness, id: u32| {
+        assert!(h.editor.stop_recording());
+        h.settle();
+        let item = h.editor.document().recordings()[&RecordingId(id)].clone();
+        item.recording().unwrap().rest_places[SHIN].y
+    };
+    more(&mut h, 0.4);
+    // A bone that stretches, while its sender goes on.
+    more(&mut h, 0.5);
+    assert_eq!(rest(&mut h, 0), -0.4);
+    std::thread::sleep(Duration::from_millis(2_100));
+    more(&mut h, 0.5);
+    more(&mut h, 0.5);
+    assert_eq!(rest(&mut h, 1), -0.5);
 }

@@ -1,20 +1,20 @@
 //! A sender of live motion: its packets, its clock, and its pose.
 
+mod calibrating;
+
 use super::settings::{LATENCIES, LATENCY, LiveKind};
 use crate::finding::Finding;
 use crate::io::live::{Access, Listener, Packet};
 use crate::motion::ChannelKind;
 use crate::motion::bindings::Binding;
 use crate::motion::live::{
-    Calibration, FAR_DEGREES, JsonSource, LiveBindings, LiveClock, LiveMorphs, LivePose,
-    LiveSamples, Origin,
+    Calibration, JsonSource, LiveBindings, LiveClock, LiveMorphs, LivePose, LiveSamples, Origin,
 };
 use crate::motion::retarget::{MotionSettings, RetargetOptions};
 use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
 use crate::sentence::sentence;
 use crate::skeleton::{Pose, Skeleton};
-use glam::DVec3;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -24,16 +24,14 @@ use std::time::Duration;
 const MOST_PACKETS: usize = 1024;
 /// The time that is kept while not recording, seconds.
 pub(super) const KEPT_SECS: f64 = 3.0;
-/// The duration of a calibration, seconds.
-const CALIBRATION_SECS: f64 = 1.0;
-/// The first part of the motion that tells how the body stands, seconds.
-const FIRST_SECS: f64 = 0.5;
 /// The longest recording, seconds.
 const MAX_RECORDING_SECS: f64 = 1_800.0;
 /// The largest recording, bytes.
 const MAX_RECORDING_BYTES: usize = 1 << 30;
 /// After this time without a packet a sender counts as silent, seconds.
 const SILENCE: f64 = 1.0;
+/// After this time without a value the next ones may be those of another body, seconds.
+const PAUSE: f64 = 2.0;
 /// The latency of *Auto* changes by at most this a second, seconds.
 const AUTO_RATE: f64 = 0.05;
 /// Lost values have faded to the rest pose after this time and the latency, seconds.
@@ -400,6 +398,12 @@ impl LiveMotion {
             }
         };
         if let Some((sender, time)) = time {
+            let silence = self.arrived.map(|arrived| packet.arrival - arrived);
+            if silence.is_some_and(|silence| silence > PAUSE) && self.taking == Taking::Off {
+                // Another performer may have come, or another avatar.
+                self.origin.forget_bones(time);
+                self.made_for = None;
+            }
             self.clock.receive_of(sender, packet.arrival, time, latency);
             self.arrived = Some(packet.arrival);
             // A sender that starts again is judged from its new start on.
@@ -448,6 +452,7 @@ impl LiveMotion {
         // How long the bones of the performer are does not depend on the model.
         self.origin = Origin {
             bones: std::mem::take(&mut self.origin.bones),
+            since: self.origin.since,
             ..Origin::default()
         };
         self.bindings.forget_places();
@@ -471,90 +476,6 @@ impl LiveMotion {
             self.retarget = options;
             self.made_for = None;
         }
-    }
-
-    /// The calibration.
-    pub(super) fn calibration(&self) -> &Calibration {
-        &self.calibration
-    }
-
-    /// Where the bones of the body are in their parents at rest, calibrated, metres.
-    pub(super) fn rest_places(&self) -> BTreeMap<String, DVec3> {
-        self.calibration.rest_places(&self.origin)
-    }
-
-    /// How far the body was from a T- or an A-pose when it began to move, degrees, where that is far and no calibration was made
-    /// since; `None` otherwise.
-    pub fn calibration_offer(&self) -> Option<f64> {
-        match self.offer {
-            Offer::Made(degrees) if self.calibrating.is_none() => Some(degrees),
-            _ => None,
-        }
-    }
-
-    /// Offers no calibration any more.
-    pub(super) fn decline_calibration(&mut self) {
-        self.offer = Offer::Over;
-    }
-
-    /// Looks at the first half second of a body. Returns whether a calibration is offered now for the first time.
-    pub(super) fn judge_start(&mut self) -> bool {
-        let is_vmc = self.kind == LiveKind::Vmc;
-        let (Some(first), Some(newest)) = (self.first, self.clock.newest()) else {
-            return false;
-        };
-        if !is_vmc || self.offer != Offer::Waits || newest - first < FIRST_SECS {
-            return false;
-        }
-        let pose = Calibration::of(self.samples(), first);
-        let Some(degrees) = pose.and_then(|pose| pose.degrees_off()) else {
-            // No body yet: it may follow.
-            self.first = Some(newest);
-            return false;
-        };
-        let is_far = Some(degrees).filter(|degrees| *degrees > FAR_DEGREES);
-        self.offer = is_far.map_or(Offer::Over, Offer::Made);
-        is_far.is_some()
-    }
-
-    /// Starts a calibration after some seconds of the sender. Returns whether there is anything to calibrate.
-    pub(super) fn begin_calibration(&mut self, delay_secs: f64) -> bool {
-        self.calibrating = self.clock.newest().map(|newest| newest + delay_secs);
-        self.calibrating.is_some()
-    }
-
-    /// Ends a calibration under way.
-    pub(super) fn cancel_calibration(&mut self) {
-        self.calibrating = None;
-    }
-
-    /// Clears the calibration.
-    pub(super) fn clear_calibration(&mut self) {
-        self.set_calibration(Calibration::default());
-    }
-
-    fn set_calibration(&mut self, calibration: Calibration) {
-        self.bindings.forget_calibrated(&self.calibration);
-        self.bindings.forget_calibrated(&calibration);
-        self.calibration = calibration;
-        self.made_for = None;
-    }
-
-    /// Ends the calibration once its second is over.
-    pub(super) fn end_calibration(&mut self) -> Option<Calibrated> {
-        let since = self.calibrating?;
-        if self.clock.newest()? - since < CALIBRATION_SECS {
-            return None;
-        }
-        self.calibrating = None;
-        // Rotations that follow their names, and bound ones, are not calibrated.
-        let found = Calibration::of(self.samples(), since).filter(|_| self.has_body());
-        let Some(found) = found else {
-            return Some(Calibrated::NoBody);
-        };
-        self.offer = Offer::Over;
-        self.set_calibration(found);
-        Some(Calibrated::Found)
     }
 
     /// Writes the pose of now less `latency` seconds over a rest pose. Returns whether anything moves it.

@@ -38,9 +38,17 @@ pub struct Origin {
     pub root_place: Option<DVec3>,
     /// Where the other bones of the body are in their parents at rest, metres.
     pub bones: BTreeMap<String, DVec3>,
+    /// The sender's time from which positions tell where bones are at rest; `None`: all.
+    pub since: Option<f64>,
 }
 
 impl Origin {
+    /// Another body may come from a time of the sender on: its bones are at rest where they are first then.
+    pub fn forget_bones(&mut self, since: f64) {
+        self.bones.clear();
+        self.since = Some(since);
+    }
+
     /// What is not known yet is where the newest samples have it; of bones see [`Origin::add_bones`].
     #[must_use]
     pub fn or_newest(self, samples: &LiveSamples) -> Self {
@@ -51,6 +59,7 @@ impl Origin {
                 .or_else(|| Some(samples.rotation(ROOT).last()?.1)),
             root_place: self.root_place.or_else(|| samples.newest_position(ROOT)),
             bones: self.bones,
+            since: self.since,
         }
     }
 
@@ -61,7 +70,10 @@ impl Origin {
             if name == HIPS || self.bones.contains_key(name) {
                 continue;
             }
-            let mut places = samples.position(name).iter().map(|sample| sample.1);
+            let places = samples.position(name).iter();
+            let places =
+                places.skip_while(|sample| self.since.is_some_and(|since| sample.0 < since));
+            let mut places = places.map(|sample| sample.1);
             // Senders have 0 until their model is loaded.
             let first = places.find(|place| place.is_valid() && *place != DVec3::ZERO);
             self.bones
@@ -91,6 +103,7 @@ impl Origin {
             root_rotation: self.root_rotation.or(other.root_rotation),
             root_place: self.root_place.or(other.root_place),
             bones,
+            since: self.since.or(other.since),
         }
     }
 }
@@ -140,6 +153,7 @@ impl Calibration {
                 root_rotation: median_rotation(&recent(ROOT)),
                 root_place: median_place(samples, ROOT, since),
                 bones: bones.collect(),
+                since: None,
             },
         })
     }
