@@ -84,7 +84,6 @@ fn a_body_that_comes_after_a_pause_has_bones_of_its_own() {
         }
         let all = n as usize;
         until(h, "lines", |h| received(h) == all);
-        h.editor.record_live();
     };
     let rest = |h: &mut EditorHarness, id: u32| {
         assert!(h.editor.stop_recording());
@@ -93,11 +92,13 @@ fn a_body_that_comes_after_a_pause_has_bones_of_its_own() {
         item.recording().unwrap().rest_places[SHIN].y
     };
     more(&mut h, 0.4);
+    h.editor.record_live();
     // A bone that stretches, while its sender goes on.
     more(&mut h, 0.5);
     assert_eq!(rest(&mut h, 0), -0.4);
     std::thread::sleep(Duration::from_millis(2_100));
     more(&mut h, 0.5);
+    h.editor.record_live();
     more(&mut h, 0.5);
     assert_eq!(rest(&mut h, 1), -0.5);
 }
