@@ -16,6 +16,9 @@ pub enum ChannelKind {
 }
 
 impl ChannelKind {
+    /// All of them, in the order of a recording.
+    pub const ALL: [Self; 4] = [Self::Marker, Self::Rotation, Self::Scalar, Self::Text];
+
     /// Its word in lists.
     pub fn label(self) -> &'static str {
         match self {

@@ -182,7 +182,6 @@ fn a_few_bones_are_no_body_in_their_recording_either() {
         rotation(h, "forearm.R").angle_between(DQuat::from_rotation_x(0.5)) < 1e-6
     });
     assert!(h.editor.stop_recording());
-    // A bone that gets another name meanwhile.
     let right = bone(&h, "forearm.R");
     h.settle();
     let arm_channel = ("LeftUpperArm", ChannelKind::Rotation);
@@ -221,7 +220,7 @@ fn a_binding_that_no_longer_fits_is_not_recorded_and_the_others_are() {
     h.editor.record_live();
     sender.send(&mut h, 30, line);
     assert!(h.editor.stop_recording());
-    let notice = format!("{why} The recording is made without it.");
+    let notice = format!("{why} A binding that does not fit is not recorded.");
     // A bone that gets another name while the recording is made.
     let forearm = bone(&h, "forearm");
     h.editor.rename_joint(forearm, "lower arm");

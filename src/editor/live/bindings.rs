@@ -32,8 +32,9 @@ impl Editor {
             return self.notify_error(sentence(&why));
         }
         self.live.bindings = bindings;
-        let (name, _) = channel;
-        self.live.bound_joints.retain(|(of, _), _| of != name);
+        let (name, kind) = channel;
+        let known = &mut self.live.bound_joints;
+        known.retain(|(of, of_kind), _| of != name || of_kind.is_some_and(|of| of != kind));
         self.follow_bound_bones();
         // A location counts from where it is now.
         self.follow_live_pose();

@@ -21,7 +21,7 @@ use crate::document::{Document, HumanMap, MeshItem, Skin};
 use crate::io::live::{Access, Listener};
 use crate::mesh::Mesh;
 use crate::motion::ChannelKind;
-use crate::motion::bindings::Binding;
+use crate::motion::bindings::{Binding, BoundTo};
 use crate::rig::Character;
 use crate::skeleton::{JointId, Pose};
 use received::Calibrated;
@@ -61,6 +61,13 @@ impl Live {
             failure: None,
             character: None,
             wake,
+        }
+    }
+
+    /// Changes what live channels are bound to.
+    pub(super) fn change_bindings(&mut self, change: impl Fn(&mut BoundTo)) {
+        for binding in &mut self.bindings {
+            change(&mut binding.to);
         }
     }
 

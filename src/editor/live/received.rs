@@ -451,9 +451,10 @@ impl LiveMotion {
         self.made_for = None;
         // How long the bones of the performer are does not depend on the model.
         self.origin = Origin {
-            bones: std::mem::take(&mut self.origin.bones),
-            since: self.origin.since,
-            ..Origin::default()
+            hips: None,
+            root_rotation: None,
+            root_place: None,
+            ..std::mem::take(&mut self.origin)
         };
         self.bindings.forget_places();
         self.pose = None;

@@ -37,7 +37,8 @@ impl Editor {
         let has_body = live.has_body();
         let rest_places = live.rest_places();
         let (bindings, unbound) = live.fitting_bindings();
-        let unbound = unbound.map(|why| format!("{why} The recording is made without it."));
+        let unbound =
+            unbound.map(|why| format!("{why} A binding that does not fit is not recorded."));
         let retarget = self.live.settings.retarget();
         let Some((mut samples, since)) = live.take_recording() else {
             self.notify("Nothing arrived during the recording, so nothing is kept.");

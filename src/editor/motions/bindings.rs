@@ -48,8 +48,8 @@ impl Editor {
     pub fn moves_the_body(&self, recording: RecordingId, channel: (&str, ChannelKind)) -> bool {
         let item = self.document.recordings().get(&recording);
         let of_body = |item: &RecordingItem| {
-            let has_body = item.motion.as_ref().is_some_and(|motion| motion.has_body());
-            has_body && item.recording().is_some_and(|of| is_of_body(of, channel))
+            let is_bone = item.recording().is_some_and(|of| is_of_body(of, channel));
+            is_bone && item.motion.as_ref().is_some_and(|motion| motion.has_body())
         };
         item.is_some_and(|item| of_body(item))
     }
@@ -125,6 +125,7 @@ impl Editor {
                 self.notify_error(error.to_string());
             }
         }
+        self.live.change_bindings(rename);
         self.change_pending_bindings(rename);
     }
 

@@ -559,6 +559,7 @@ impl Editor {
         {
             job.task().cancel();
             adding.is_stale = true;
+            adding.timing = None;
             adding.failure = Some(CANCELLED.into());
         }
     }

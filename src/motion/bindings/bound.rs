@@ -365,8 +365,11 @@ impl<'a> Binder<'a, '_> {
             moves,
         } = moved;
         let mut of = self.recording.clone();
-        let is_bound =
-            |name: &str, kind: ChannelKind| bindings.iter().any(|of| of.is_of(name, kind));
+        let bound = bindings.iter().map(|of| (of.channel.as_str(), of.kind()));
+        let bound: BTreeSet<(&str, Option<ChannelKind>)> = bound.collect();
+        let is_bound = |name: &str, kind: ChannelKind| {
+            bound.contains(&(name, None)) || bound.contains(&(name, Some(kind)))
+        };
         let joints: BTreeSet<String> = rotations.keys().cloned().collect();
         of.rotations.retain(|track| {
             !(is_bound(&track.name, ChannelKind::Rotation) || joints.contains(&track.name))
@@ -544,7 +547,7 @@ mod tests {
         let same = same.map(|text| text.parse::<Binding>().unwrap());
         let why = bind(&recording, &same, &target).unwrap_err();
         let expected =
-            "\"angle\" and another channel are bound to the bone \"elbow\": unbind one of them";
+            "\"emg\" and another channel are bound to the bone \"elbow\": unbind one of them";
         assert_eq!(why, expected);
     }
 }

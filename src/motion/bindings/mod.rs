@@ -79,7 +79,14 @@ pub fn set_binding(
     to: Option<BoundTo>,
 ) {
     let place = bindings.iter().position(|of| of.is_of(channel, kind));
+    // The others of its name stay as they are, shown only.
+    let is_of_all = |of: &Binding| of.channel == channel && of.kind().is_none();
+    let others = ChannelKind::ALL.into_iter().filter(|of| *of != kind);
+    let others = others.filter(|_| bindings.iter().any(is_of_all));
+    let others: Vec<ChannelKind> = others.collect();
     bindings.retain(|of| !of.is_of(channel, kind));
+    let others = others.into_iter();
+    bindings.extend(others.map(|kind| Binding::new(channel, kind, BoundTo::Display)));
     if let Some(to) = to {
         let at = place.unwrap_or(bindings.len()).min(bindings.len());
         bindings.insert(at, Binding::new(channel, kind, to));
@@ -250,5 +257,34 @@ impl BoundTo {
             }
             Self::Display | Self::Rotation { .. } | Self::Translation { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_only_stays_so_where_another_channel_of_its_name_is_bound() {
+        let mut bindings = vec!["hand=none".parse::<Binding>().unwrap()];
+        let to = "hand=move:body".parse::<Binding>().unwrap().to;
+        set_binding(
+            &mut bindings,
+            ("hand", ChannelKind::Marker),
+            Some(to.clone()),
+        );
+        let bound = |bindings: &[Binding], kind| binding_of(bindings, ("hand", kind)).cloned();
+        assert_eq!(bound(&bindings, ChannelKind::Marker), Some(to));
+        assert_eq!(
+            bound(&bindings, ChannelKind::Rotation),
+            Some(BoundTo::Display)
+        );
+        set_binding(&mut bindings, ("hand", ChannelKind::Rotation), None);
+        assert_eq!(bound(&bindings, ChannelKind::Rotation), None);
+        assert!(bound(&bindings, ChannelKind::Marker).is_some());
+        assert_eq!(
+            bound(&bindings, ChannelKind::Scalar),
+            Some(BoundTo::Display)
+        );
     }
 }

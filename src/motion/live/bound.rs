@@ -456,4 +456,67 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn bound_channels_of_a_calibrated_body_are_calibrated_as_in_its_recording() {
+        let skeleton = skeleton();
+        let rest = Pose::rest(&skeleton);
+        let target = BindTarget {
+            skeleton: &skeleton,
+            rest: &rest,
+            morphs: &[],
+            samples: &[],
+        };
+        let mut samples = LiveSamples::default();
+        let axes = DQuat::from_rotation_z(0.7);
+        for i in 0..100 {
+            let time = 0.02 * f64::from(i);
+            // It stands in a T-pose for a second.
+            let bent = DQuat::from_rotation_x((time - 1.0).max(0.0));
+            samples.push_rotation("Hips", time, axes);
+            samples.push_rotation("LeftUpperLeg", time, bent);
+            samples.push_position("LeftUpperLeg", time, DVec3::new(0.1, time, 0.0));
+        }
+        let mut calibrated = samples.clone();
+        let mut still = LiveSamples::default();
+        for (time, q) in samples.rotation("LeftUpperLeg").iter().take(50) {
+            still.push_rotation("Hips", *time, axes);
+            still.push_rotation("LeftUpperLeg", *time, *q);
+        }
+        let calibration = Calibration::of(&still, 0.0).unwrap();
+        calibration.apply(&mut calibrated);
+        let bindings = ["LeftUpperLeg=rotation:arm", "LeftUpperLeg=move:hand"];
+        let mut live = LiveBindings::default();
+        live.set(&bindings.map(|text| text.parse().unwrap()));
+        live.newest(&samples, 1.0, &target, Some(&calibration));
+        let recording = calibrated.recording(0.0);
+        let bound = bind(&recording, &live.of_recording(&recording, true), &target).unwrap();
+        let found = live.newest(&samples, 1.9, &target, Some(&calibration));
+        let of = &bound.recording;
+        let clip = of
+            .rotations
+            .iter()
+            .find(|track| track.name == "arm")
+            .unwrap();
+        let (_, moved) = bound.moves().next().unwrap();
+        let at = |time: f64| {
+            of.times
+                .iter()
+                .position(|of| (of - time).abs() < 1e-9)
+                .unwrap()
+        };
+        let (_, rotations) = &found.rotations["arm"];
+        let (_, places) = &found.places[0];
+        assert!(rotations.len() > 3 && places.len() > 3);
+        for (time, q) in rotations {
+            let known = clip.values[at(*time)];
+            assert!(q.angle_between(known) < 1e-9, "{time}");
+        }
+        for (time, place) in places {
+            assert!(place.distance(moved[at(*time)]) < 1e-9, "{time}");
+        }
+        // It is not as it was sent.
+        let (time, sent) = samples.rotation("LeftUpperLeg").last().unwrap();
+        assert!(clip.values[at(*time)].angle_between(*sent) > 0.1);
+    }
 }

@@ -38,14 +38,17 @@ pub struct Origin {
     pub root_place: Option<DVec3>,
     /// Where the other bones of the body are in their parents at rest, metres.
     pub bones: BTreeMap<String, DVec3>,
-    /// The sender's time from which positions tell where bones are at rest; `None`: all.
+    /// The bones of which the sender said so itself.
+    pub said: BTreeSet<String>,
+    /// The sender's time from which positions tell where other bones are at rest; `None`: all.
     pub since: Option<f64>,
 }
 
 impl Origin {
     /// Another body may come from a time of the sender on: its bones are at rest where they are first then.
     pub fn forget_bones(&mut self, since: f64) {
-        self.bones.clear();
+        let said = &self.said;
+        self.bones.retain(|name, _| said.contains(name));
         self.since = Some(since);
     }
 
@@ -59,6 +62,7 @@ impl Origin {
                 .or_else(|| Some(samples.rotation(ROOT).last()?.1)),
             root_place: self.root_place.or_else(|| samples.newest_position(ROOT)),
             bones: self.bones,
+            said: self.said,
             since: self.since,
         }
     }
@@ -66,19 +70,24 @@ impl Origin {
     /// A bone that is not known yet is at rest where the first of these samples that is not 0 has it. Returns whether there was one.
     pub fn add_bones(&mut self, samples: &LiveSamples) -> bool {
         let n_known = self.bones.len();
+        let since = self.since.unwrap_or(f64::NEG_INFINITY);
+        let mut looked = since;
         for name in BONES.iter().map(|bone| bone.name) {
+            let of = samples.position(name);
+            // What was looked at before said nothing of the bones that are left.
+            let newest = of.last().map_or(f64::NEG_INFINITY, |sample| sample.0);
+            looked = looked.max(newest);
             if name == HIPS || self.bones.contains_key(name) {
                 continue;
             }
-            let places = samples.position(name).iter();
-            let places =
-                places.skip_while(|sample| self.since.is_some_and(|since| sample.0 < since));
-            let mut places = places.map(|sample| sample.1);
+            let new = of.iter().rev().take_while(|sample| sample.0 >= since);
             // Senders have 0 until their model is loaded.
-            let first = places.find(|place| place.is_valid() && *place != DVec3::ZERO);
+            let places = new.map(|sample| sample.1);
+            let places = places.filter(|place| place.is_valid() && *place != DVec3::ZERO);
             self.bones
-                .extend(first.map(|place| (name.to_owned(), place)));
+                .extend(places.last().map(|place| (name.to_owned(), place)));
         }
+        self.since = Some(looked);
         self.bones.len() > n_known
     }
 
@@ -87,6 +96,7 @@ impl Origin {
         let mut is_new = false;
         for (name, place) in places {
             if name != HIPS && place != DVec3::ZERO {
+                self.said.insert(name.clone());
                 is_new |= self.bones.insert(name, place) != Some(place);
             }
         }
@@ -98,11 +108,14 @@ impl Origin {
     fn or(mut self, other: Self) -> Self {
         let mut bones = other.bones;
         bones.append(&mut self.bones);
+        let mut said = other.said;
+        said.append(&mut self.said);
         Self {
             hips: self.hips.or(other.hips),
             root_rotation: self.root_rotation.or(other.root_rotation),
             root_place: self.root_place.or(other.root_place),
             bones,
+            said,
             since: self.since.or(other.since),
         }
     }
@@ -153,7 +166,7 @@ impl Calibration {
                 root_rotation: median_rotation(&recent(ROOT)),
                 root_place: median_place(samples, ROOT, since),
                 bones: bones.collect(),
-                since: None,
+                ..Origin::default()
             },
         })
     }

@@ -179,9 +179,9 @@ mod tests {
         // Nothing has come for a moment.
         assert_eq!(at(&mut live, 1.1), 0.8);
         let mut same = live.clone().going_on(&joints);
-        assert_eq!(at(&mut same, 1.15), 0.8);
+        assert_eq!(at(&mut same, 1.2), 0.8);
         let mut anew = LiveMorphs::new(&joints);
-        assert_eq!(at(&mut anew, 1.15), 0.0);
+        assert_eq!(at(&mut anew, 1.2), 0.0);
         // Other targets begin at rest.
         let other = [MorphedJoint {
             names: vec!["Joy".into(), "other".into()],

@@ -152,7 +152,7 @@ pub fn is_of_body(recording: &Recording, (name, kind): (&str, ChannelKind)) -> b
 }
 
 /// Whether a channel is that of a humanoid bone or of what carries it: a rotation in the parent's space, or the position beside
-/// one. `has_rotation`: whether there is a rotation of its name; `is_world`: whether that is one of the world.
+/// it. `has_rotation`: whether there is a rotation of its name; `is_world`: whether that is one of the world.
 pub fn is_body_channel(
     (name, kind): (&str, ChannelKind),
     has_rotation: impl Fn() -> bool,
@@ -160,8 +160,7 @@ pub fn is_body_channel(
 ) -> bool {
     let is_bone = || name == ROOT || is_body_bone(name, is_world);
     match kind {
-        ChannelKind::Rotation => is_bone(),
-        ChannelKind::Marker => is_bone() && has_rotation(),
+        ChannelKind::Rotation | ChannelKind::Marker => is_bone() && has_rotation(),
         ChannelKind::Scalar | ChannelKind::Text => false,
     }
 }

@@ -40,7 +40,7 @@ impl BindingOf {
     fn moves_the_body(self, editor: &Editor, channel: (&str, ChannelKind)) -> bool {
         match self {
             Self::Recording(id) => editor.moves_the_body(id, channel),
-            // The channels of a live body are not listed.
+            // Those of a live body are listed only where they are bound.
             Self::Live => false,
         }
     }
@@ -127,7 +127,7 @@ impl Kind {
             ),
             Self::Translation => (
                 "Location",
-                "The bone moves as far as the channel moves from its first position, or while you listen from where it is when you bind it, in world space.",
+                "The bone moves as far as the channel moves, in world space: from its first position, or live from where it was when you bound it.",
             ),
             Self::Morph => (
                 "Morph target",
@@ -220,14 +220,14 @@ impl BindingRows {
         (of, channel): (BindingOf, (&str, ChannelKind)),
     ) {
         let (name, kind) = channel;
-        if of.moves_the_body(editor, channel) {
+        let known = of.known(editor, channel);
+        if known.is_none() && of.moves_the_body(editor, channel) {
             dim_ui(
                 ui,
                 "This channel moves the body: Adjust motion pairs its bones.",
             );
             return;
         }
-        let known = of.known(editor, channel);
         let is_its =
             |draft: &Draft| draft.of == of && (draft.channel.as_str(), draft.kind) == channel;
         self.draft = self.draft.take().filter(is_its);

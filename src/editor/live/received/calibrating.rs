@@ -42,6 +42,10 @@ impl LiveMotion {
         let (Some(first), Some(newest)) = (self.first, self.clock.newest()) else {
             return false;
         };
+        // What moves no body cannot be calibrated.
+        if !self.has_body() {
+            return false;
+        }
         if !is_vmc || self.offer != Offer::Waits || newest - first < FIRST_SECS {
             return false;
         }
