@@ -10,7 +10,7 @@ use crate::math::Transform;
 use crate::motion::align::ClockMap;
 use crate::motion::beyond_limits::beyond_limits;
 use crate::motion::statistics::{Numbers, numbers};
-use crate::motion::{Recording, RecordingSummary};
+use crate::motion::{ChannelKind, Recording, RecordingSummary};
 use crate::skeleton::joint_limits::JointLimits;
 use crate::task::Task;
 use glam::DQuat;
@@ -41,6 +41,7 @@ struct Asked {
     content: Arc<Recording>,
     clock: ClockMap,
     channel: String,
+    kind: ChannelKind,
     /// The rotation limits of the joint of its name, and the joint's rest transform.
     limits: Option<(JointLimits, Transform)>,
 }
@@ -49,7 +50,7 @@ impl Asked {
     fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.content, &other.content)
             && self.clock == other.clock
-            && self.channel == other.channel
+            && (&self.channel, self.kind) == (&other.channel, other.kind)
             && self.limits == other.limits
     }
 }
@@ -110,14 +111,17 @@ impl Editor {
     pub fn channel_numbers(
         &mut self,
         recording: RecordingId,
-        channel: &str,
+        (channel, kind): (&str, ChannelKind),
     ) -> Option<Arc<Vec<Numbers>>> {
         let item = self.document.recordings().get(&recording)?;
         let asked = Asked {
             content: item.content.as_ref().ok()?.clone(),
             clock: item.clock,
             channel: channel.to_owned(),
-            limits: self.limits_of_joint(channel),
+            kind,
+            limits: self
+                .limits_of_joint(channel)
+                .filter(|_| kind == ChannelKind::Rotation),
         };
         let known = self.summaries.numbers.as_ref();
         if let Some((_, found)) = known.filter(|(of, _)| of.is(&asked)) {
@@ -132,10 +136,18 @@ impl Editor {
         let work = move |_: &Task| {
             let is_its = |of: &str| of == name;
             let found = numbers(&content, clock, is_its, |_| DQuat::IDENTITY);
-            let beyond = beyond_limits(&content, clock, is_its, |_| limits);
             // The samples of a recording were checked when it was read.
+            let mut found = found.unwrap_or_default();
+            // Of the channels of one name the rotation comes before the number, and a marker has three of other names.
+            found.retain(|of| (of.name == name) == (kind != ChannelKind::Marker));
+            match kind {
+                ChannelKind::Rotation => found.truncate(1),
+                ChannelKind::Scalar => drop(found.drain(..found.len().saturating_sub(1))),
+                ChannelKind::Marker | ChannelKind::Text => {}
+            }
+            let beyond = beyond_limits(&content, clock, is_its, |_| limits);
             AskedNumbers {
-                numbers: Arc::new(found.unwrap_or_default()),
+                numbers: Arc::new(found),
                 beyond: beyond
                     .ok()
                     .and_then(|found| found.into_iter().next().map(Arc::new)),

@@ -145,6 +145,16 @@ fn the_position_and_the_rotation_of_a_tracker_are_bound_each_for_itself() {
     };
     let expected = [Some((true, None)), Some((false, Some("head".to_owned())))];
     assert_eq!(kept(&h), expected);
+    // Each has figures of its own.
+    let figures = |h: &mut EditorHarness, kind| -> Vec<String> {
+        let _ = h.editor.channel_numbers(FIRST, ("hand", kind));
+        h.settle();
+        let found = h.editor.channel_numbers(FIRST, ("hand", kind)).unwrap();
+        found.iter().map(|of| of.name.clone()).collect()
+    };
+    let of_marker = figures(&mut h, ChannelKind::Marker);
+    assert_eq!(of_marker, ["hand.x", "hand.y", "hand.z"]);
+    assert_eq!(figures(&mut h, ChannelKind::Rotation), ["hand"]);
     h.editor.adjust_motion(FIRST);
     h.settle();
     let clips = h.editor.document().clips();

@@ -230,7 +230,7 @@ impl RecordingChannels {
         }
         let of = BindingOf::Recording(id);
         self.binding.show_ui(ui, editor, (of, (&name, kind)));
-        match editor.channel_numbers(id, &name) {
+        match editor.channel_numbers(id, (&name, kind)) {
             Some(numbers) => self.statistics_ui(ui, editor, &name, &numbers),
             None => dim_ui(ui, "Reading the channel\u{2026}"),
         }
