@@ -3,7 +3,7 @@
 use super::edit_error::EditError;
 use super::{ClustersEdit, Document, Edit, MeshId, MeshItem};
 use crate::cluster::channel::{RecordingId, RecordingItem};
-use crate::cluster::{ClusterGroup, ClusterMap};
+use crate::cluster::{ClusterGroup, ClusterMap, DataLayer};
 use crate::motion::timing::moved_time;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -58,18 +58,17 @@ impl Document {
         };
         let follow = |(&mesh, item): (&MeshId, &Arc<MeshItem>)| {
             let mut map = ClusterMap::clone(&item.clusters);
-            for (at, group) in (0u16..).zip(item.clusters.groups()) {
+            let has_reference =
+                |data: &DataLayer| data.played.recording == id && data.reference.is_some();
+            let groups = (0u16..).zip(item.clusters.groups());
+            for (at, group) in groups.filter(|(_, group)| group.data.iter().any(has_reference)) {
                 let mut group = ClusterGroup::clone(group);
-                let reads = group.data.iter_mut().filter(|of| of.played.recording == id);
-                let mut is_moved = false;
-                for reference in reads.filter_map(|data| data.reference.as_mut()) {
-                    *reference = moved_time(*reference, &now.times, &then.times);
-                    is_moved = true;
+                for data in group.data.iter_mut().filter(|data| has_reference(data)) {
+                    let reference = data.reference.iter_mut();
+                    reference.for_each(|at| *at = moved_time(*at, &now.times, &then.times));
                 }
-                if is_moved {
-                    // Only a name could be refused, and that stays.
-                    map = map.with_group(Some(at), group).ok()?;
-                }
+                // Only a name could be refused, and that stays.
+                map = map.with_group(Some(at), group).ok()?;
             }
             let is_moved = map != *item.clusters;
             is_moved.then(|| Edit::Clusters(ClustersEdit::new(self, mesh, Arc::new(map))))

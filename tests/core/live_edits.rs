@@ -12,6 +12,7 @@ use sinew::editor::live::LiveKind;
 use sinew::motion::ChannelKind;
 use sinew::motion::bindings::{Binding, BoundTo};
 use sinew::skeleton::JointId;
+use std::borrow::Cow;
 use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
 
@@ -89,7 +90,7 @@ fn a_corrected_map_of_the_body_acts_at_once() {
         until(h, "frames", |h| received(h) == all);
         h.settle();
         let live = h.editor.live().unwrap();
-        (live.moves(), live.failure().map(str::to_owned))
+        (live.moves(), live.failure().map(Cow::into_owned))
     };
     assert_eq!(shows(&mut h), (true, None));
     // A leg of the wrong bone: the body cannot be retargeted, and the reason is told.
@@ -225,8 +226,7 @@ fn a_binding_that_no_longer_fits_is_not_recorded_and_the_others_are() {
     sender.send(&mut h, 10, line);
     h.settle();
     let why = "There is no bone \"wrist\" to bind the channel \"knee\" to.";
-    let failure = |h: &EditorHarness| h.editor.live().unwrap().failure().map(str::to_owned);
-    assert_eq!(failure(&h).as_deref(), Some(why));
+    assert_eq!(h.editor.live().unwrap().failure().as_deref(), Some(why));
     h.editor.record_live();
     sender.send(&mut h, 30, line);
     assert!(h.editor.stop_recording());

@@ -80,8 +80,7 @@ impl ClusterMap {
         made
     }
 
-    /// The layers for which their groups cannot have gains multiplied by factors: the names of each group and layer, and why, the
-    /// end of a sentence.
+    /// The layers that factors on gains would make invalid.
     pub fn gain_faults(&self, factors: &[(&Gain, f64)]) -> Vec<GainFault> {
         let of_group = |group: &Arc<ClusterGroup>| {
             let changed = scaled(group, factors);
@@ -94,7 +93,7 @@ impl ClusterMap {
     }
 }
 
-/// Why a group cannot have its gains multiplied.
+/// Why the gains of a group cannot be multiplied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GainFault {
     /// The name of the group.

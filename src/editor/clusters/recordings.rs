@@ -234,7 +234,7 @@ impl Editor {
         });
     }
 
-    /// Notes the other name of a bone for the recordings that are being read.
+    /// Lets the recordings that are being read follow a renamed bone.
     pub(in crate::editor) fn rename_bone_in_pending_recordings(&mut self, from: &str, to: &str) {
         for reading in &mut self.recording_files.reading {
             reading.renamed.push([from.to_owned(), to.to_owned()]);

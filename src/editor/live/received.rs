@@ -15,6 +15,7 @@ use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
 use crate::sentence::sentence;
 use crate::skeleton::{Pose, Skeleton};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -123,8 +124,6 @@ pub struct LiveMotion {
     retarget: RetargetOptions,
     /// The bindings that do not fit, with why they do not.
     unfit: Vec<(Binding, String)>,
-    /// The same in sentences.
-    unbound: Option<String>,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
     /// Where the body was first, from which it travels and stretches: a pose that is made anew goes on from it.
@@ -160,7 +159,6 @@ impl LiveMotion {
             bindings: LiveBindings::default(),
             retarget: RetargetOptions::default(),
             unfit: Vec::new(),
-            unbound: None,
             made_for: None,
             origin: Origin::default(),
             calibration: Calibration::default(),
@@ -276,8 +274,9 @@ impl LiveMotion {
     }
 
     /// Why a body or bound channels that are received do not move the character.
-    pub fn failure(&self) -> Option<&str> {
-        self.unbound.as_deref().or(self.why.as_deref())
+    pub fn failure(&self) -> Option<Cow<'_, str>> {
+        let why = || self.why.as_deref().map(Cow::Borrowed);
+        unfit(&self.unfit).map(Cow::Owned).or_else(why)
     }
 
     /// Whether the sender is calibrated.
@@ -467,8 +466,8 @@ impl LiveMotion {
     }
 
     /// The bindings that fit, and what is wrong with the others, in sentences.
-    pub(super) fn fitting_bindings(&self) -> (LiveBindings, Option<&str>) {
-        (self.bindings.without(&self.unfit), self.unbound.as_deref())
+    pub(super) fn fitting_bindings(&self) -> (LiveBindings, Option<String>) {
+        (self.bindings.without(&self.unfit), unfit(&self.unfit))
     }
 
     /// How a body is retargeted from now on.
@@ -491,10 +490,7 @@ impl LiveMotion {
         let body = self.pose.as_ref().filter(|pose| pose.has_body());
         let calibration = body.map(|_| &self.calibration);
         let bound = self.bindings.newest(samples, time, &target, calibration);
-        if self.unfit != bound.faults {
-            self.unbound = unfit(&bound.faults);
-            self.unfit.clone_from(&bound.faults);
-        }
+        self.unfit.clone_from(&bound.faults);
         let names = || {
             let named = samples
                 .rotation_names()

@@ -9,6 +9,7 @@
 mod bindings;
 mod bones;
 mod contacts;
+mod ghost;
 mod mappings;
 mod result;
 mod timing;
@@ -36,11 +37,10 @@ use crate::motion::vmc::{length_fault, take_of_body};
 use crate::motion::{MotionSource, Recording, Timing};
 use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
-use glam::Vec3;
 use result::{Outcome, run};
 use std::path::Path;
 use std::sync::Arc;
-use timing::retimed;
+use timing::run_timed;
 
 /// The message after a cancelled run.
 const CANCELLED: &str = "Cancelled. Nothing changed.";
@@ -532,20 +532,9 @@ impl Editor {
         let (character, settings) = (adding.character.clone(), adding.settings.clone());
         let timing = adding.timing.clone();
         let work = move |task: &Task| {
-            let of = sources.get(chosen).ok_or("The motion is not there.")?;
+            let of = sources.get(chosen).ok_or("The file has no such motion.")?;
             match timing {
-                Some((timing, item)) => {
-                    let timed = retimed(of, &item, timing)?;
-                    let moved = |of| match &timed.item {
-                        Some(now) => item.moved_contacts(&of, now),
-                        None => of,
-                    };
-                    let mut settings = settings;
-                    settings.bake.contacts = settings.bake.contacts.map(moved);
-                    let mut made = run(&timed, &character, &settings, task)?;
-                    made.timed = Some((timed, settings.bake.contacts));
-                    Ok(made)
-                }
+                Some(timing) => run_timed(of, timing, &character, settings, task),
                 None => run(of, &character, &settings, task),
             }
         };
@@ -589,28 +578,5 @@ impl Editor {
         if let Some(adding) = &mut self.motions.adding {
             adding.is_hidden = hide;
         }
-    }
-
-    /// Shows or hides the motion's own skeleton beside the character.
-    pub fn show_motion_ghost(&mut self, shows: bool) {
-        if let Some(adding) = &mut self.motions.adding {
-            adding.shows_ghost = shows;
-        }
-    }
-
-    /// The bones of the motion's own skeleton at the time on screen, each from its parent's head to its own, world; `None`
-    /// unless it is shown.
-    pub fn motion_ghost(&self) -> Option<Vec<[Vec3; 2]>> {
-        let adding = self.motions.adding.as_ref()?;
-        let result = adding.result.as_ref().filter(|_| adding.shows_ghost)?;
-        let playback = &self.document.session().playback;
-        let clip = self.clip_of_motion(adding);
-        if clip.is_none() || playback.clip != clip {
-            return None;
-        }
-        let places = result.ghost.at(playback.time_secs);
-        let parents = result.ghost.parents.iter().zip(&places);
-        let bones = parents.filter_map(|(parent, head)| Some([*places.get((*parent)?)?, *head]));
-        Some(bones.collect())
     }
 }

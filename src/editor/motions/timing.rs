@@ -1,10 +1,14 @@
 //! Other times of the samples of a motion: its clip is retargeted again, in the same step.
 
+use super::result::{Outcome, run};
 use super::{AddingMotion, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
 use crate::io::motion_source::ReadMotion;
 use crate::motion::Timing;
+use crate::motion::retarget::MotionSettings;
+use crate::rig::Character;
+use crate::task::Task;
 use std::sync::Arc;
 
 impl AddingMotion {
@@ -50,22 +54,29 @@ impl Editor {
     }
 }
 
-/// A motion with other times of its samples; an error is a sentence.
-pub(super) fn retimed(
+/// Gives the samples of a motion other times, and retargets it; foot contacts by hand follow. An error is a sentence.
+pub(super) fn run_timed(
     read: &ReadMotion,
-    item: &RecordingItem,
-    timing: Timing,
-) -> Result<ReadMotion, String> {
-    let item = item
+    (timing, item): (Timing, Arc<RecordingItem>),
+    character: &Character,
+    mut settings: MotionSettings,
+    task: &Task,
+) -> Outcome {
+    let timed = item
         .timed(timing)
         .map_err(|why| format!("{} stays as it is: {why}.", item.name))?;
-    let source = item
+    let contacts = settings.bake.contacts.take();
+    settings.bake.contacts = contacts.map(|of| item.moved_contacts(&of, &timed));
+    let source = timed
         .motion
         .as_ref()
         .and_then(|motion| motion.source.clone());
-    Ok(ReadMotion {
+    let timed = ReadMotion {
         source: source.unwrap_or_else(|| read.source.clone()),
         channels: read.channels.clone(),
-        item: Some(item),
-    })
+        item: Some(timed),
+    };
+    let mut made = run(&timed, character, &settings, task)?;
+    made.timed = Some((timed, settings.bake.contacts));
+    Ok(made)
 }

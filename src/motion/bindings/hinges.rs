@@ -13,7 +13,7 @@ pub(super) const NONE: DQuat = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
 /// that is looked at, and live it is another one than in a recording.
 const SAME_RATE: f64 = 1.3;
 
-/// A number that rotates a joint about an axis.
+/// A channel of numbers that rotates a joint about an axis.
 #[derive(Clone, Debug)]
 pub(super) struct Hinge {
     /// Unit, in the joint's own space.

@@ -52,7 +52,7 @@ impl Binding {
         }
     }
 
-    /// A channel that it is of: the rotation, where it is of all channels of its name.
+    /// Its channel: the rotation, where it is of all channels of its name.
     pub fn shown_channel(&self) -> (&str, ChannelKind) {
         (&self.channel, self.kind().unwrap_or(ChannelKind::Rotation))
     }
@@ -240,7 +240,7 @@ impl BoundTo {
         }
     }
 
-    /// As [`Self::rename_sample`], where its name is no longer one of a sample.
+    /// As [`Self::rename_sample`], but only where no sample has its name any more.
     pub fn rename_lost_sample(&mut self, before: &[SamplePose], after: &[SamplePose]) {
         if let Self::Sample { sample, .. } = self
             && find_sample(after, sample).is_none()

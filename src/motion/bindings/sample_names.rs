@@ -1,4 +1,4 @@
-//! The names by which bindings find corrective samples: those of equal names have that of their set, too.
+//! How bindings name corrective samples: by the name of the sample, followed by that of its set where samples share a name.
 
 use crate::skeleton::JointId;
 use glam::DQuat;

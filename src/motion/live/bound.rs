@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Default)]
 pub struct LiveBindings {
     bindings: Vec<Binding>,
-    /// By channel: the position from which a location counts.
+    /// By channel: the origin of its displacement, metres.
     first: BTreeMap<String, DVec3>,
 }
 
@@ -244,6 +244,16 @@ mod tests {
         Skeleton::new(joints.collect()).unwrap()
     }
 
+    /// Joints to bind to, without morph targets and corrective samples.
+    fn bare<'a>(skeleton: &'a Skeleton, rest: &'a Pose) -> BindTarget<'a> {
+        BindTarget {
+            skeleton,
+            rest,
+            morphs: &[],
+            samples: &[],
+        }
+    }
+
     /// Three seconds at 50 Hz, of which `angle` and `place` lose the second one.
     fn samples() -> LiveSamples {
         let mut samples = LiveSamples::default();
@@ -370,12 +380,7 @@ mod tests {
     fn a_binding_that_does_not_fit_is_told_and_the_others_act() {
         let skeleton = skeleton();
         let rest = Pose::rest(&skeleton);
-        let target = BindTarget {
-            skeleton: &skeleton,
-            rest: &rest,
-            morphs: &[],
-            samples: &[],
-        };
+        let target = bare(&skeleton, &rest);
         let samples = samples();
         let mut live = LiveBindings::default();
         live.set(&["imu=rotation:arm", "imu2=world:arm"].map(|b| b.parse().unwrap()));
@@ -407,12 +412,7 @@ mod tests {
     fn numbers_of_two_devices_rotate_one_bone() {
         let skeleton = skeleton();
         let rest = Pose::rest(&skeleton);
-        let target = BindTarget {
-            skeleton: &skeleton,
-            rest: &rest,
-            morphs: &[],
-            samples: &[],
-        };
+        let target = bare(&skeleton, &rest);
         // At 50 and 60 Hz, which never have a time in common; at 5 Hz, one soon after the other; and a slow one with a fast one.
         for devices in [
             [(0.0, 0.02), (0.007, 1.0 / 60.0), (0.009, 0.02)],
@@ -461,12 +461,7 @@ mod tests {
     fn bound_channels_of_a_calibrated_body_are_calibrated_as_in_its_recording() {
         let skeleton = skeleton();
         let rest = Pose::rest(&skeleton);
-        let target = BindTarget {
-            skeleton: &skeleton,
-            rest: &rest,
-            morphs: &[],
-            samples: &[],
-        };
+        let target = bare(&skeleton, &rest);
         let mut samples = LiveSamples::default();
         let axes = DQuat::from_rotation_z(0.7);
         for i in 0..100 {

@@ -1,4 +1,4 @@
-//! The axes of a sender's bones in a T-pose, and from where its body moves.
+//! The calibration of a sender: the axes of its bones in a T-pose, and the origin of its body's motion.
 
 use super::samples::LiveSamples;
 use crate::math::transform::normalize_or_identity;
@@ -45,7 +45,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Another body may come from a time of the sender on: its bones are at rest where they are first then.
+    /// Forgets where bones are at rest, but for what the sender said. The first positions from `since` (seconds of the sender) on are the
+    /// new rest.
     pub fn forget_bones(&mut self, since: f64) {
         let said = &self.said;
         self.bones.retain(|name, _| said.contains(name));

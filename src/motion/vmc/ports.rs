@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A port that was not heard for this time is forgotten, seconds.
+/// A port that is silent for this long is forgotten, seconds.
 const KEPT_SECS: f64 = 1.0;
 /// A port that was heard so often is that of a program that keeps it. Of thousands of new ports a second some are the same by
 /// chance.

@@ -14,7 +14,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// The fastest one of this CPU.
+    /// The fastest backend of this CPU.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         if Avx2::detect().is_some() {

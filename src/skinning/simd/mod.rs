@@ -1,6 +1,6 @@
 //! Eight f32 lanes: AVX2 with FMA where the CPU has them, the crate `wide` elsewhere.
 //!
-//! The one folder of the kernels with `unsafe`. It is sound for two reasons:
+//! The only folder of the kernels with `unsafe` code. It is sound for two reasons:
 //!
 //! - A value of `Avx2` exists only where the CPU was found to have AVX2 and FMA (`Avx2::detect`), so every method
 //!   on it may use their instructions. The methods are `#[inline(always)]` and end up inside `with_avx2`, which is

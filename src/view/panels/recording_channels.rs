@@ -454,7 +454,7 @@ fn with_unit(number: &str, unit: &str) -> String {
 
 fn about(channel: &ChannelSummary) -> String {
     let use_of = match channel.kind {
-        ChannelKind::Marker => "Data binds it to clusters.",
+        ChannelKind::Marker => "A data layer can bind it to clusters.",
         ChannelKind::Rotation => {
             "A driver can use its angle or its twist about an axis. The list shows its angle."
         }

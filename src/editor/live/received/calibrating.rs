@@ -1,4 +1,4 @@
-//! The calibration of a body that is received: begun, ended, cleared, and offered where the body begins far from a T-pose.
+//! Calibrating a live body: the countdown, the result, clearing it, and the offer where a body begins far from a T-pose.
 
 use super::{Calibrated, LiveMotion, Offer};
 use crate::editor::live::settings::LiveKind;
