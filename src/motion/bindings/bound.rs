@@ -16,6 +16,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What channels are bound to, in words.
+const BONE: &str = "bone";
+const PLACE: &str = "location of the bone";
+const MORPH: &str = "morph target";
 /// A weight beyond its range is held there.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 0.0..=1.0;
 /// A range of rotation limits that is wider lets the joint rotate, radians.
@@ -75,6 +79,28 @@ struct Moved {
     /// By morph target: n_times weights; NaN where there is none.
     morphs: BTreeMap<String, Vec<f64>>,
     moves: Vec<Move>,
+    /// The first channel that is bound to each of these: what it is, and its name.
+    first: BTreeMap<(&'static str, String), String>,
+}
+
+impl Moved {
+    /// An error where another channel is bound to something; the end of a sentence.
+    fn check_free(&self, channel: &str, what: &'static str, name: &str) -> Result<(), String> {
+        match self.first.get(&(what, name.to_owned())) {
+            None => Ok(()),
+            Some(other) => Err(format!(
+                "\"{other}\" is bound to the {what} \"{name}\" already, so \"{channel}\" cannot be: unbind one of them"
+            )),
+        }
+    }
+
+    /// Binds a channel to something that no other channel is bound to.
+    fn claim(&mut self, channel: &str, what: &'static str, name: &str) -> Result<(), String> {
+        self.check_free(channel, what, name)?;
+        self.first
+            .insert((what, name.to_owned()), channel.to_owned());
+        Ok(())
+    }
 }
 
 /// The bindings of a recording carried out; an error is the end of a sentence that names what is wrong.
@@ -117,12 +143,6 @@ pub fn bind_those_that_fit<'a>(
     (binder.bound(bindings, moved), faults)
 }
 
-fn twice(channel: &str, what: &str, name: &str) -> String {
-    format!(
-        "\"{channel}\" and another channel are bound to the {what} \"{name}\": unbind one of them"
-    )
-}
-
 /// A rotation from `rest` (0) to `pose` (1); no value for a number that is missing.
 fn between(rest: DQuat, pose: DQuat, weight: f64) -> DQuat {
     if !weight.is_finite() {
@@ -148,9 +168,7 @@ impl<'a> Binder<'a, '_> {
             BoundTo::Rotation { joint, in_world } => {
                 self.joint(joint, channel)?;
                 let values = self.rotation(channel)?;
-                if moved.rotations.contains_key(joint) {
-                    return Err(twice(channel, "bone", joint));
-                }
+                moved.claim(channel, BONE, joint)?;
                 let whole = Rotation::Whole {
                     values,
                     in_world: *in_world,
@@ -161,20 +179,17 @@ impl<'a> Binder<'a, '_> {
                 let axis = self.axis(joint, channel, *axis)?;
                 let degrees = self.numbers(channel, *scale)?;
                 let hinge = Hinge { axis, degrees };
-                match moved.rotations.get_mut(joint) {
-                    None => {
-                        let hinges = Rotation::Hinges(vec![hinge]);
-                        moved.rotations.insert(joint.clone(), hinges);
-                    }
-                    Some(Rotation::Hinges(known)) => known.push(hinge),
-                    Some(Rotation::Whole { .. }) => return Err(twice(channel, "bone", joint)),
+                if let Some(Rotation::Hinges(known)) = moved.rotations.get_mut(joint) {
+                    known.push(hinge);
+                } else {
+                    moved.claim(channel, BONE, joint)?;
+                    let hinges = Rotation::Hinges(vec![hinge]);
+                    moved.rotations.insert(joint.clone(), hinges);
                 }
             }
             BoundTo::Translation { joint, gain, from } => {
                 let found = self.moved(channel, joint, *gain, *from)?;
-                if moved.moves.iter().any(|known| known.joint == found.joint) {
-                    return Err(twice(channel, "place of the bone", joint));
-                }
+                moved.claim(channel, PLACE, joint)?;
                 moved.moves.push(found);
             }
             BoundTo::Morph {
@@ -183,9 +198,7 @@ impl<'a> Binder<'a, '_> {
             } => {
                 self.morph(name, channel)?;
                 let values = self.numbers(channel, *scale)?;
-                if moved.morphs.contains_key(name) {
-                    return Err(twice(channel, "morph target", name));
-                }
+                moved.claim(channel, MORPH, name)?;
                 moved.morphs.insert(name.clone(), values);
             }
             BoundTo::Sample { sample, scale } => {
@@ -194,10 +207,10 @@ impl<'a> Binder<'a, '_> {
                 let joints = self.sample(sample, channel)?.joints.iter();
                 let joints = joints.map(|(joint, pose)| (skeleton.joint(*joint), *pose));
                 let mut names = joints.clone().map(|(joint, _)| &joint.name);
-                if let Some(name) = names.find(|name| moved.rotations.contains_key(*name)) {
-                    return Err(twice(channel, "bone", name));
-                }
+                names.try_for_each(|name| moved.check_free(channel, BONE, name))?;
                 for (joint, pose) in joints {
+                    // Two joints of one name are rotated as the first.
+                    let _ = moved.claim(channel, BONE, &joint.name);
                     let rest = joint.rest.rotation;
                     let whole = Rotation::Whole {
                         values: values.iter().map(|w| between(rest, pose, *w)).collect(),
@@ -363,6 +376,7 @@ impl<'a> Binder<'a, '_> {
             rotations,
             morphs,
             moves,
+            ..
         } = moved;
         let mut of = self.recording.clone();
         let bound = bindings.iter().map(|of| (of.channel.as_str(), of.kind()));
@@ -546,8 +560,7 @@ mod tests {
         let same = ["emg=hinge:knee,x", "angle=sample:Bent", "emg=sample:Bent"];
         let same = same.map(|text| text.parse::<Binding>().unwrap());
         let why = bind(&recording, &same, &target).unwrap_err();
-        let expected =
-            "\"emg\" and another channel are bound to the bone \"elbow\": unbind one of them";
+        let expected = "\"angle\" is bound to the bone \"elbow\" already, so \"emg\" cannot be: unbind one of them";
         assert_eq!(why, expected);
     }
 }

@@ -106,14 +106,15 @@ impl LiveSamples {
         }
     }
 
-    /// Whether no more channels are accepted. A transform, a rotation and a position of one name, is one channel.
+    /// Whether no more channels are accepted. A rotation and a position of one name count as one.
     fn is_full(&self) -> bool {
-        self.n_channels() >= MAX_CHANNELS
+        let transforms = self.rotations.len().max(self.positions.len());
+        transforms + self.scalars.len() + self.labels.len() >= MAX_CHANNELS
     }
 
-    /// The number of channels; a rotation and a position of one name are one.
+    /// The number of channels, as [`Self::channels`] lists them.
     pub fn n_channels(&self) -> usize {
-        let transforms = self.rotations.len().max(self.positions.len());
+        let transforms = self.rotations.len() + self.positions.len();
         transforms + self.scalars.len() + self.labels.len()
     }
 

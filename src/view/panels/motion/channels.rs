@@ -10,7 +10,6 @@ use crate::finding::counted;
 use crate::motion::ChannelKind;
 use crate::view::theme;
 use egui::{Role, ScrollArea, Ui, WidgetInfo};
-use std::collections::BTreeSet;
 
 /// The height of the list, points.
 const LIST: f32 = 112.0;
@@ -35,8 +34,7 @@ impl LiveChannels {
         let (of_body, free): (Vec<_>, Vec<_>) = channels.into_iter().partition(|channel| {
             live.is_of_body(*channel) && editor.live_binding_of(*channel).is_none()
         });
-        let names: BTreeSet<&str> = of_body.iter().map(|(name, _)| *name).collect();
-        let n_moving = names.len();
+        let n_moving = of_body.len();
         let free = free.into_iter();
         let free = free.map(|(name, kind)| (name.to_owned(), kind));
         let channels: Vec<(String, ChannelKind)> = free.collect();

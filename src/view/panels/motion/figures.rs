@@ -1,12 +1,11 @@
 //! The counters of live motion.
 
-use super::super::clusters::layer_row::dim_ui;
 use super::super::correctives::heading_ui;
 use super::super::correctives::sets::text_ui;
 use crate::editor::Editor;
 use crate::finding::thousands;
 use crate::view::theme;
-use egui::{Role, Sense, Ui, Vec2, WidgetInfo};
+use egui::{Label, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
 
 /// The height of a row, points.
 const ROW: f32 = 18.0;
@@ -64,7 +63,10 @@ pub(super) fn figures_ui(ui: &mut Ui, editor: &Editor) {
     });
     if let Some(why) = &counts.last_malformed {
         let why = why.trim_end_matches('.');
-        dim_ui(ui, &format!("Last malformed: {why}."));
+        let text = format!("Last malformed: {why}.");
+        // On one line: what is below stays where it is while reasons alternate.
+        let shown = RichText::new(&text).color(theme::palette(ui).text_dim);
+        ui.add(Label::new(shown).truncate()).on_hover_text(text);
     }
 }
 
