@@ -46,6 +46,8 @@ const WEIGHT_RANGE: (f64, f64) = (0.05, 50.0);
 pub(crate) struct Decomposition<'a> {
     /// By mesh, one row an active point.
     pub(crate) rows: Vec<Vec<WeightRow>>,
+    /// By mesh: IRLS weights of the points that took part in the iterations.
+    pub(crate) irls: Vec<Vec<f64>>,
     /// The motions of helpers that are not the blends of their codebook rows.
     pub(crate) refiner: Option<MotionSolver<'a>>,
     /// The largest error on the training set; 0 where helpers are blends, which need no iterations.
@@ -56,16 +58,26 @@ impl Decomposition<'_> {
     fn plain(rows: Vec<Vec<WeightRow>>) -> Self {
         Self {
             rows,
+            irls: Vec::new(),
             refiner: None,
             max_error: 0.0,
         }
     }
 }
 
+/// What iterations start from that continue earlier ones.
+pub(crate) struct KnownWeights {
+    /// By mesh, one row an active point.
+    pub(crate) rows: Vec<Vec<WeightRow>>,
+    /// As those of [`Decomposition`].
+    pub(crate) irls: Vec<Vec<f64>>,
+}
+
 /// The iterate of the smallest error.
 struct BestIterate<'a> {
     max_error: f64,
     rows: Vec<Vec<WeightRow>>,
+    irls: Vec<Vec<f64>>,
     refiner: MotionSolver<'a>,
     bases: Vec<(usize, Vec<DVec3>)>,
 }
@@ -99,13 +111,13 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         }
     }
 
-    /// Solves for the decomposition, starting from the rows `known` and the displacements in `training` if it is
-    /// solved again. Leaves motions, displacements and their weights in `training`. Ends early where the error will not fall
+    /// Solves for the decomposition, starting from what is `known` and the displacements in `training` if it is solved
+    /// again. Leaves motions, displacements and their weights in `training`. Ends early where the error will not fall
     /// to `limit`, if there is one.
     pub(crate) fn solve(
         &self,
         training: &mut TrainingSet,
-        known: Option<Vec<Vec<WeightRow>>>,
+        known: Option<KnownWeights>,
         limit: Option<f64>,
     ) -> Result<Decomposition<'a>, Cancelled> {
         let (problem, group) = (self.problem, self.group);
@@ -119,11 +131,13 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         } else {
             ITERATIONS
         };
-        let mut rows = match known {
-            Some(known) => group.of_points(&known, &few),
-            None => self.rows(training, &few)?,
+        let (mut rows, mut irls) = match known {
+            Some(known) => (group.of_points(&known.rows, &few), known.irls),
+            None => {
+                let ones = few.iter().map(|points| vec![1.0; points.len()]);
+                (self.rows(training, &few)?, ones.collect())
+            }
         };
-        let mut irls: Vec<Vec<f64>> = rows.iter().map(|rows| vec![1.0; rows.len()]).collect();
         let mut best: Option<BestIterate<'a>> = None;
         let mut last_gain = 0;
         let mut of_rounds: Vec<f64> = Vec::new();
@@ -150,6 +164,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                 best = Some(BestIterate {
                     max_error,
                     rows: rows.clone(),
+                    irls: irls.clone(),
                     refiner,
                     bases: training.bases.clone(),
                 });
@@ -177,6 +192,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         if few == all {
             return Ok(Decomposition {
                 rows: best.rows,
+                irls: best.irls,
                 refiner: Some(best.refiner),
                 max_error: best.max_error,
             });
@@ -189,6 +205,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         }
         Ok(Decomposition {
             rows,
+            irls: best.irls,
             refiner: Some(best.refiner),
             max_error,
         })

@@ -10,7 +10,7 @@
 
 use super::linear::add_dots;
 use crate::skinning::{Backend, Kernel, Simd, dispatch};
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::mat::MatMut;
 use faer::sparse::linalg::cholesky::{
@@ -49,6 +49,8 @@ pub(crate) struct EnvelopeSystem<'a> {
     envelope: &'a Envelope,
     pattern: Arc<Pattern>,
     lower: Vec<f64>,
+    /// The values of the Cholesky factor, once there is one.
+    factor: Option<Vec<f64>>,
     right: Vec<f64>,
     /// The columns of the border in three equations, by component.
     border: [Vec<f64>; 3],
@@ -88,6 +90,7 @@ impl Envelope {
         EnvelopeSystem {
             envelope: self,
             lower: vec![0.0; pattern.columns.len()],
+            factor: None,
             right: vec![0.0; pattern.starts.len() - 1],
             border: Default::default(),
             pattern,
@@ -134,17 +137,14 @@ impl Pattern {
         }
     }
 
-    /// Replaces `right` by the solution; whether there is one.
-    fn solve(&self, lower: &[f64], right: &mut [f64]) -> bool {
-        let Some(cholesky) = &self.cholesky else {
-            return false;
-        };
-        let n = right.len();
+    /// The Cholesky factor of a matrix; `None` where it is not positive definite.
+    fn factorized(&self, lower: &[f64]) -> Option<Vec<f64>> {
+        let cholesky = self.cholesky.as_ref()?;
+        let n = self.starts.len() - 1;
         let upper = SymbolicSparseColMatRef::new_checked(n, n, &self.starts, None, &self.columns);
-        let mut memory = MemBuffer::new(StackReq::any_of(&[
+        let mut memory = MemBuffer::new(
             cholesky.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default()),
-            cholesky.solve_in_place_scratch::<f64>(1, Par::Seq),
-        ]));
+        );
         let mut factor = vec![0.0; cholesky.len_val()];
         let factorized = cholesky.factorize_numeric_llt(
             &mut factor,
@@ -155,10 +155,17 @@ impl Pattern {
             MemStack::new(&mut memory),
             Spec::default(),
         );
-        if factorized.is_err() {
+        factorized.is_ok().then_some(factor)
+    }
+
+    /// Replaces `right` by the solution; whether there is one.
+    fn solve(&self, factor: &[f64], right: &mut [f64]) -> bool {
+        let Some(cholesky) = &self.cholesky else {
             return false;
-        }
-        LltRef::<'_, u32, f64>::new(cholesky, &factor).solve_in_place_with_conj(
+        };
+        let n = right.len();
+        let mut memory = MemBuffer::new(cholesky.solve_in_place_scratch::<f64>(1, Par::Seq));
+        LltRef::<'_, u32, f64>::new(cholesky, factor).solve_in_place_with_conj(
             Conj::No,
             MatMut::from_column_major_slice_mut(right, n, 1),
             Par::Seq,
@@ -218,16 +225,28 @@ impl EnvelopeSystem<'_> {
         self.right[row] -= ridge * so_far;
     }
 
-    /// The solution by block, then of the border; `None` where the system is not positive definite.
-    pub(crate) fn solve(mut self) -> Option<Vec<f64>> {
-        if !self.pattern.solve(&self.lower, &mut self.right) {
+    /// Whether the matrix is factorized: what is added from then on changes the right side only, and further solutions are
+    /// those of the same matrix.
+    fn is_factorized(&self) -> bool {
+        self.factor.is_some()
+    }
+
+    /// The solution by block, then of the border, after which the right side is 0; `None` where the system is not positive
+    /// definite.
+    pub(crate) fn solve(&mut self) -> Option<Vec<f64>> {
+        if self.factor.is_none() {
+            self.factor = self.pattern.factorized(&self.lower);
+        }
+        if !self.pattern.solve(self.factor.as_ref()?, &mut self.right) {
             return None;
         }
         let n = self.envelope.block;
         let blocks = self.envelope.rank.iter();
         let blocks = blocks.flat_map(|&rank| &self.right[rank * n..(rank + 1) * n]);
         let border = &self.right[self.envelope.rank.len() * n..];
-        Some(blocks.chain(border).copied().collect())
+        let solution = blocks.chain(border).copied().collect();
+        self.right.fill(0.0);
+        Some(solution)
     }
 
     /// Where a row starts in `lower`.
@@ -245,9 +264,30 @@ struct Equations<'a, 'e, const N: usize> {
     right: DVec3,
 }
 
+impl<const N: usize> Equations<'_, '_, N> {
+    #[inline(always)]
+    fn add_right(self) {
+        let ranks = &self.system.envelope.rank;
+        let of_border = &mut self.system.right[ranks.len() * N + self.first..];
+        for (sum, column) in of_border.iter_mut().zip(self.border) {
+            *sum += column.dot(self.right);
+        }
+        for (block, columns) in self.columns {
+            let of_block = &mut self.system.right[ranks[*block] * N..];
+            for (sum, column) in of_block.iter_mut().zip(columns) {
+                *sum += column.dot(self.right);
+            }
+        }
+    }
+}
+
 impl<const N: usize> Kernel for Equations<'_, '_, N> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
+        if self.system.is_factorized() {
+            self.add_right();
+            return;
+        }
         let Self { system, first, .. } = self;
         let mut of_border = std::mem::take(&mut system.border);
         for (i, of_component) in of_border.iter_mut().enumerate() {
@@ -333,6 +373,23 @@ mod tests {
         let x = system.solve().unwrap();
         for (x, expected) in x.iter().zip([2.0, 2.0, 1.0]) {
             assert!((x - expected).abs() < 1e-12, "{x}");
+        }
+    }
+
+    #[test]
+    fn a_solved_system_takes_more_right_sides() {
+        // x0 + 2 b = r0, x1 + b = r1, b = r2.
+        let envelope = Envelope::new(&[0, 1], 1);
+        let mut system = envelope.system(1);
+        let x = |b| (b, [DVec3::X]);
+        for [r0, r1, r2] in [[5.0, 3.0, 2.0], [-1.0, 4.0, 0.5]] {
+            system.add_bordered(&[x(0)], 0, &[DVec3::X * 2.0], DVec3::X * r0);
+            system.add_bordered(&[x(1)], 0, &[DVec3::X], DVec3::X * r1);
+            system.add_bordered::<1>(&[], 0, &[DVec3::Y], DVec3::Y * r2);
+            let x = system.solve().unwrap();
+            for (x, expected) in x.iter().zip([r0 - 2.0 * r2, r1 - r2, r2]) {
+                assert!((x - expected).abs() < 1e-12, "{x} {expected}");
+            }
         }
     }
 

@@ -24,6 +24,8 @@ const REDUCTION_SHARES: [f64; 2] = [0.97, 0.85];
 
 /// Errors that each round may leave, as fractions of the limit.
 const ROUND_SHARES: [f64; 2] = [0.75, 1.0];
+/// The error of a solution that misses the limit may grow by this factor.
+const MISSED_GROWTH: f64 = 1.01;
 /// Bytes of the positions and errors of points that are held at once: 24 for a point at a time.
 const MOST_BYTES: usize = 256 << 20;
 const POINT_BYTES: usize = 24;
@@ -35,12 +37,21 @@ struct ReducedClip {
     weights: Vec<WeightCurve>,
 }
 
+/// The largest error after a reduction, given that before it and the limit: a solution that meets the limit still does.
+fn largest_allowed(max_error: f64, limit: f64) -> f64 {
+    if max_error <= limit {
+        limit
+    } else {
+        MISSED_GROWTH * max_error
+    }
+}
+
 impl Playback<'_, '_> {
-    /// Reduces the keyframes of helpers and weights as far as errors stay below the largest one allowed, or `max_error`
+    /// Reduces the keyframes of helpers and weights as far as errors stay below the largest one allowed, or near `max_error`
     /// where that is larger; the largest error afterwards. Clips in which errors between the times that the reduction
     /// checks are larger are reduced less, or not at all.
     pub(crate) fn reduce_keys(&mut self, max_error: f64) -> Result<f64, Cancelled> {
-        let most = (PLAYBACK_SHARE * self.problem.tolerance).max(1.01 * max_error);
+        let most = largest_allowed(max_error, PLAYBACK_SHARE * self.problem.tolerance);
         let all = 0..self.keys.len();
         // The training clip of a file for any clip is not in it.
         let ids = &self.problem.clips.ids;
@@ -274,5 +285,19 @@ impl Reduction<'_> {
             curves: self.curves,
             weights: self.weights,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_solution_that_meets_the_limit_still_does() {
+        assert_eq!(largest_allowed(0.95, 0.96), 0.96);
+        assert_eq!(largest_allowed(0.96, 0.96), 0.96);
+        assert_eq!(largest_allowed(2.0, 0.96), 2.0 * MISSED_GROWTH);
+        // NaN is no solution that meets it.
+        assert!(largest_allowed(f64::NAN, 0.96).is_nan());
     }
 }

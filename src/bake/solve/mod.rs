@@ -63,6 +63,10 @@ const SKIP_FACTOR: f64 = 1.3;
 /// this fraction of that before the frames were added.
 const STALLED: f64 = 1.4;
 const STALLED_SHARE: f64 = 0.9;
+/// Up to this many times the largest error allowed, displacements are fitted again without the motions and weights.
+const NEAR_MISS: f64 = 1.1;
+/// After a candidate that failed, the next one has at least this many times its helpers: a few more rarely suffice.
+const MORE_HELPERS: f64 = 1.5;
 /// A candidate is dropped whose error on its own training set exceeds this fraction of the tolerance: unseen frames
 /// are worse.
 const DROP_SHARE: f64 = 0.93;
@@ -201,7 +205,7 @@ impl Problem<'_> {
                 return Ok(best);
             }
             if self.refines(group) && candidate.helpers > 0 && !is_regional {
-                least = candidate.helpers + candidate.helpers.div_ceil(4);
+                least = (MORE_HELPERS * candidate.helpers as f64).ceil() as usize;
             }
         }
         if let Some((_, candidate)) = given_up.filter(|_| best.is_none())
@@ -383,6 +387,7 @@ impl Problem<'_> {
         baked.fit_bases(training, candidate)?;
         let mut best = (f64::INFINITY, baked.clone());
         let mut last = f64::INFINITY;
+        let mut is_near = false;
         let (rounds, most_frames) = if is_regional {
             (REGIONAL_ROUNDS, MAX_REGIONAL_FRAMES)
         } else {
@@ -431,9 +436,11 @@ impl Problem<'_> {
             training.frames.append(&mut add.frames);
             training.matrices.append(&mut add.matrices);
             training.weights.append(&mut add.weights);
-            // Continue alternating from the rows so far.
-            if let Some(rows) = baked.refined_rows() {
-                baked.restart(solver.solve(training, Some(rows), None)?);
+            // Displacements alone often mend a near miss, in a fraction of the time. Where they do not, continue alternating
+            // from the rows so far.
+            is_near = !is_near && max_error <= NEAR_MISS * PLAYBACK_SHARE * self.tolerance;
+            if let Some(known) = baked.known_weights().filter(|_| !is_near) {
+                baked.restart(solver.solve(training, Some(known), None)?);
                 baked.solve_motions()?;
             }
             baked.update_training(training);

@@ -1,6 +1,6 @@
 //! A candidate as a player shows it: tracks of helpers, displacements and their weights at all keyframes.
 
-use super::alternating::Decomposition;
+use super::alternating::{Decomposition, KnownWeights};
 use super::helper_tracks::{Helper, TrackTolerance, parent_slot, relative};
 use super::mesh_basis::MeshBasis;
 use super::motions::MotionSolver;
@@ -50,6 +50,8 @@ pub(crate) struct Playback<'a, 'j> {
     refiner: Option<Arc<MotionSolver<'a>>>,
     /// By mesh, one row an active point.
     pub(super) rows: Vec<Vec<WeightRow>>,
+    /// By mesh: IRLS weights of the points that took part in the iterations.
+    irls: Vec<Vec<f64>>,
     /// By mesh: the displacements of its active points.
     pub(super) bases: Vec<Arc<MeshBasis>>,
     /// By mesh: its regions, where they have displacements of their own.
@@ -90,6 +92,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             helpers: Vec::new(),
             refiner: decomposition.refiner.map(Arc::new),
             rows: decomposition.rows,
+            irls: decomposition.irls,
             bases: group.meshes.iter().map(|_| Arc::default()).collect(),
             regions: vec![None; group.meshes.len()],
             sampling,
@@ -254,14 +257,18 @@ impl<'a, 'j> Playback<'a, 'j> {
             .get(&(time.clip?, (time.secs as f32).to_bits()))
     }
 
-    /// The weight rows by mesh, where helpers have free motions.
-    pub(crate) fn refined_rows(&self) -> Option<Vec<Vec<WeightRow>>> {
-        self.refiner.as_ref().map(|_| self.rows.clone())
+    /// What alternating least squares continue from, where helpers have free motions.
+    pub(crate) fn known_weights(&self) -> Option<KnownWeights> {
+        self.refiner.as_ref().map(|_| KnownWeights {
+            rows: self.rows.clone(),
+            irls: self.irls.clone(),
+        })
     }
 
     /// Starts again from another decomposition, with the keyframes so far.
     pub(crate) fn restart(&mut self, decomposition: Decomposition<'a>) {
         self.rows = decomposition.rows;
+        self.irls = decomposition.irls;
         self.refiner = decomposition.refiner.map(Arc::new);
         self.weights.clear();
         self.motions.iter_mut().flatten().for_each(Vec::clear);
