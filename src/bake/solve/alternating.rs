@@ -65,11 +65,11 @@ impl Decomposition<'_> {
     }
 }
 
-/// What iterations start from that continue earlier ones.
-pub(crate) struct KnownWeights {
+/// The warm start of iterations that continue earlier ones.
+pub(crate) struct WarmStart {
     /// By mesh, one row an active point.
     pub(crate) rows: Vec<Vec<WeightRow>>,
-    /// As those of [`Decomposition`].
+    /// By mesh: IRLS weights of the points that took part in those iterations.
     pub(crate) irls: Vec<Vec<f64>>,
 }
 
@@ -111,13 +111,13 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         }
     }
 
-    /// Solves for the decomposition, starting from what is `known` and the displacements in `training` if it is solved
+    /// Solves for the decomposition, starting from `warm_start` and the displacements in `training` if it is solved
     /// again. Leaves motions, displacements and their weights in `training`. Ends early where the error will not fall
     /// to `limit`, if there is one.
     pub(crate) fn solve(
         &self,
         training: &mut TrainingSet,
-        known: Option<KnownWeights>,
+        warm_start: Option<WarmStart>,
         limit: Option<f64>,
     ) -> Result<Decomposition<'a>, Cancelled> {
         let (problem, group) = (self.problem, self.group);
@@ -126,13 +126,13 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
             return Ok(Decomposition::plain(self.rows(training, &all)?));
         }
         let few = group.active(MAX_POINTS);
-        let (before, with) = if known.is_some() {
+        let (before, with) = if warm_start.is_some() {
             (1, WARM_ITERATIONS)
         } else {
             ITERATIONS
         };
-        let (mut rows, mut irls) = match known {
-            Some(known) => (group.of_points(&known.rows, &few), known.irls),
+        let (mut rows, mut irls) = match warm_start {
+            Some(start) => (group.of_points(&start.rows, &few), start.irls),
             None => {
                 let ones = few.iter().map(|points| vec![1.0; points.len()]);
                 (self.rows(training, &few)?, ones.collect())

@@ -49,7 +49,7 @@ pub(crate) struct EnvelopeSystem<'a> {
     envelope: &'a Envelope,
     pattern: Arc<Pattern>,
     lower: Vec<f64>,
-    /// The values of the Cholesky factor, once there is one.
+    /// The values of the Cholesky factor, once a solution was asked for.
     factor: Option<Vec<f64>>,
     right: Vec<f64>,
     /// The columns of the border in three equations, by component.
@@ -158,7 +158,7 @@ impl Pattern {
         factorized.is_ok().then_some(factor)
     }
 
-    /// Replaces `right` by the solution; whether there is one.
+    /// Replaces the right-hand side by the solution; `false` where it is not finite.
     fn solve(&self, factor: &[f64], right: &mut [f64]) -> bool {
         let Some(cholesky) = &self.cholesky else {
             return false;
@@ -225,14 +225,13 @@ impl EnvelopeSystem<'_> {
         self.right[row] -= ridge * so_far;
     }
 
-    /// Whether the matrix is factorized: what is added from then on changes the right side only, and further solutions are
-    /// those of the same matrix.
+    /// Whether the matrix is factorized: from then on added equations change the right-hand side only.
     fn is_factorized(&self) -> bool {
         self.factor.is_some()
     }
 
-    /// The solution by block, then of the border, after which the right side is 0; `None` where the system is not positive
-    /// definite.
+    /// The solution by block, then of the border; `None` where the matrix is not positive definite. Factorizes the matrix
+    /// the first time, and resets the right-hand side to 0.
     pub(crate) fn solve(&mut self) -> Option<Vec<f64>> {
         if self.factor.is_none() {
             self.factor = self.pattern.factorized(&self.lower);
@@ -265,6 +264,7 @@ struct Equations<'a, 'e, const N: usize> {
 }
 
 impl<const N: usize> Equations<'_, '_, N> {
+    /// Adds the equations to the right-hand side only.
     #[inline(always)]
     fn add_right(self) {
         let ranks = &self.system.envelope.rank;
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_solved_system_takes_more_right_sides() {
+    fn one_factor_solves_for_several_right_hand_sides() {
         // x0 + 2 b = r0, x1 + b = r1, b = r2.
         let envelope = Envelope::new(&[0, 1], 1);
         let mut system = envelope.system(1);

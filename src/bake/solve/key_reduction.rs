@@ -37,7 +37,8 @@ struct ReducedClip {
     weights: Vec<WeightCurve>,
 }
 
-/// The largest error after a reduction, given that before it and the limit: a solution that meets the limit still does.
+/// The largest error that a reduction may leave, given the error before it and the limit: a solution that meets the limit
+/// still meets it afterwards.
 fn largest_allowed(max_error: f64, limit: f64) -> f64 {
     if max_error <= limit {
         limit

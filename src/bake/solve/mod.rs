@@ -63,7 +63,8 @@ const SKIP_FACTOR: f64 = 1.3;
 /// this fraction of that before the frames were added.
 const STALLED: f64 = 1.4;
 const STALLED_SHARE: f64 = 0.9;
-/// Up to this many times the largest error allowed, displacements are fitted again without the motions and weights.
+/// Where the error is at most this many times the largest one allowed, only the displacements are fitted again, not the
+/// motions and weights.
 const NEAR_MISS: f64 = 1.1;
 /// After a candidate that failed, the next one has at least this many times its helpers: a few more rarely suffice.
 const MORE_HELPERS: f64 = 1.5;
@@ -439,8 +440,8 @@ impl Problem<'_> {
             // Displacements alone often mend a near miss, in a fraction of the time. Where they do not, continue alternating
             // from the rows so far.
             is_near = !is_near && max_error <= NEAR_MISS * PLAYBACK_SHARE * self.tolerance;
-            if let Some(known) = baked.known_weights().filter(|_| !is_near) {
-                baked.restart(solver.solve(training, Some(known), None)?);
+            if let Some(start) = baked.warm_start().filter(|_| !is_near) {
+                baked.restart(solver.solve(training, Some(start), None)?);
                 baked.solve_motions()?;
             }
             baked.update_training(training);

@@ -183,8 +183,8 @@ impl<'a> MotionSolver<'a> {
         let mut estimates: Vec<MotionEstimate> =
             parents.iter().zip(supports).map(of_blend).collect();
         let mut w = vec![0.0; n_border];
-        // Its matrix is that of the first iteration (the chord method, Ortega and Rheinboldt 1970, 7.1): the next ones only
-        // correct what the first left, at the price of a right side.
+        // The chord method (Ortega and Rheinboldt 1970, 7.1): all iterations share the matrix of the first one, and the next
+        // ones compute only a right-hand side.
         let mut system = self.envelope.system(n_border);
         for _ in 0..ITERATIONS {
             let axes = parents.iter().zip(&estimates);

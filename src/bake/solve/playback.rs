@@ -1,6 +1,6 @@
 //! A candidate as a player shows it: tracks of helpers, displacements and their weights at all keyframes.
 
-use super::alternating::{Decomposition, KnownWeights};
+use super::alternating::{Decomposition, WarmStart};
 use super::helper_tracks::{Helper, TrackTolerance, parent_slot, relative};
 use super::mesh_basis::MeshBasis;
 use super::motions::MotionSolver;
@@ -257,9 +257,9 @@ impl<'a, 'j> Playback<'a, 'j> {
             .get(&(time.clip?, (time.secs as f32).to_bits()))
     }
 
-    /// What alternating least squares continue from, where helpers have free motions.
-    pub(crate) fn known_weights(&self) -> Option<KnownWeights> {
-        self.refiner.as_ref().map(|_| KnownWeights {
+    /// The warm start of further alternating least squares, where helpers have free motions.
+    pub(crate) fn warm_start(&self) -> Option<WarmStart> {
+        self.refiner.as_ref().map(|_| WarmStart {
             rows: self.rows.clone(),
             irls: self.irls.clone(),
         })

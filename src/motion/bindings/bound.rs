@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What channels are bound to, in words.
+/// Kinds of binding targets, as errors name them.
 const BONE: &str = "bone";
 const PLACE: &str = "location of the bone";
 const MORPH: &str = "morph target";
@@ -79,12 +79,12 @@ struct Moved {
     /// By morph target: n_times weights; NaN where there is none.
     morphs: BTreeMap<String, Vec<f64>>,
     moves: Vec<Move>,
-    /// The first channel that is bound to each of these: what it is, and its name.
+    /// By target, its kind and name: the channel that is bound to it; of several hinges of a bone, the first.
     first: BTreeMap<(&'static str, String), String>,
 }
 
 impl Moved {
-    /// An error where another channel is bound to something; the end of a sentence.
+    /// An error, the end of a sentence, where a channel is bound to this target already.
     fn check_free(&self, channel: &str, what: &'static str, name: &str) -> Result<(), String> {
         match self.first.get(&(what, name.to_owned())) {
             None => Ok(()),
@@ -94,7 +94,7 @@ impl Moved {
         }
     }
 
-    /// Binds a channel to something that no other channel is bound to.
+    /// Records that a channel is bound to a target; the error of [`Self::check_free`].
     fn claim(&mut self, channel: &str, what: &'static str, name: &str) -> Result<(), String> {
         self.check_free(channel, what, name)?;
         self.first

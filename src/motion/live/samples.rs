@@ -106,7 +106,7 @@ impl LiveSamples {
         }
     }
 
-    /// Whether no more channels are accepted. A rotation and a position of one name count as one.
+    /// Whether the largest number of channels is reached. A rotation and a position of one name count as one.
     fn is_full(&self) -> bool {
         let transforms = self.rotations.len().max(self.positions.len());
         transforms + self.scalars.len() + self.labels.len() >= MAX_CHANNELS
