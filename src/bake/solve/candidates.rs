@@ -14,10 +14,12 @@ use crate::math::Worse;
 use crate::task::Cancelled;
 use rayon::prelude::*;
 
-/// Points of a mesh that an estimate fits: those of the largest errors, and about as many others; and their
-/// observations. They bound its time.
+/// Points to which displacements of a whole mesh are fitted for an estimate: those of the largest errors, and up to about
+/// as many others. They bound its time.
 const WORST_POINTS: usize = 250;
 const OTHER_POINTS: usize = 150;
+/// Observations (instances in training frames) of an estimate; they bound its time. With more of them estimates are closer
+/// to what is solved, but candidates that would meet the tolerance are passed over, and files grow.
 const MAX_OBSERVATIONS: usize = 48;
 /// Points above this fraction of the tolerance have displacements.
 pub(crate) const MOVED_SHARE: f64 = 0.5;
@@ -215,10 +217,7 @@ impl Problem<'_> {
         let frames = &training.frames;
         let residuals = residuals(part, frames, &snapshot.matrices, observations, &sample);
         let most = self.most_morphs().min(MOST_GLOBAL_MORPHS);
-        let bases = residuals.bases(1, most, TRAINING_SHARE * self.tolerance, self.task)?;
-        let best = bases
-            .iter()
-            .min_by(|a, b| a.max_error.total_cmp(&b.max_error));
+        let best = residuals.smallest_basis(most, TRAINING_SHARE * self.tolerance, self.task)?;
         let moved = errors.iter().filter(|e| **e > MOVED_SHARE * self.tolerance);
         let moved = moved.count() as f64 * placed.active_per_point();
         Ok(best.map(|basis| MeshEstimate {

@@ -140,6 +140,9 @@ impl Residuals {
     /// first.
     fn principal(&self) -> Vec<Vec<f64>> {
         let t = self.t;
+        if t == 0 {
+            return Vec::new();
+        }
         let damping = self.damping();
         let partial: Vec<Vec<f64>> = (0..self.n())
             .collect::<Vec<_>>()
@@ -206,6 +209,43 @@ impl Residuals {
             k = if k < most { next.min(most) } else { next };
         }
         Ok(found)
+    }
+
+    /// A basis of few displacements, at most `most`, that leaves at most `target_error`: the smallest one if more
+    /// displacements never leave more, which bisection assumes. If `most` miss the target, the better of the bases of
+    /// `most` and of one less, since fits end in local minima. `None` if `most` is 0, or the residuals are empty or not
+    /// finite.
+    pub(crate) fn smallest_basis(
+        &self,
+        most: usize,
+        target_error: f64,
+        task: &Task,
+    ) -> Result<Option<Basis>, Cancelled> {
+        let principal = self.principal();
+        let most = most.min(principal.len());
+        if most == 0 {
+            return Ok(None);
+        }
+        let mut best = self.fit(&principal[..most], task)?;
+        // A comparison that NaN fails.
+        if best.max_error <= target_error {
+            let (mut low, mut high) = (1, most);
+            while low < high {
+                let k = low.midpoint(high);
+                let basis = self.fit(&principal[..k], task)?;
+                if basis.max_error <= target_error {
+                    (best, high) = (basis, k);
+                } else {
+                    low = k + 1;
+                }
+            }
+        } else if most > 1 {
+            let fewer = self.fit(&principal[..most - 1], task)?;
+            if fewer.max_error < best.max_error {
+                best = fewer;
+            }
+        }
+        Ok(Some(best))
     }
 
     /// Fits displacements from initial weights `start` (k rows of t).
@@ -476,6 +516,17 @@ mod tests {
         residuals
     }
 
+    /// Pseudo-random residuals of no pattern.
+    fn unpatterned(n: usize, t: usize) -> Residuals {
+        let noise = |i: usize| (((i * i * 7919 + i * 104729) % 10007) as f32 / 5000.0) - 1.0;
+        let residual = |i: usize| [noise(3 * i), noise(3 * i + 1), noise(3 * i + 2)];
+        Residuals {
+            t,
+            a: vec![DMat3::IDENTITY.to_cols_array().map(|x| x as f32); n * t],
+            r: (0..n * t).map(residual).collect(),
+        }
+    }
+
     #[test]
     fn displacements_are_found_again() {
         let residuals = made(40, 12);
@@ -489,16 +540,59 @@ mod tests {
     }
 
     #[test]
-    fn the_search_ends_where_more_displacements_do_not_help() {
-        // Residuals of no pattern: each basis leaves nearly as much as the one before.
-        let noise = |i: usize| (((i * i * 7919 + i * 104729) % 10007) as f32 / 5000.0) - 1.0;
-        let (n, t) = (300, 60);
-        let residual = |i: usize| [noise(3 * i), noise(3 * i + 1), noise(3 * i + 2)];
-        let residuals = Residuals {
-            t,
-            a: vec![DMat3::IDENTITY.to_cols_array().map(|x| x as f32); n * t],
-            r: (0..n * t).map(residual).collect(),
+    fn the_smallest_basis_is_found_by_bisection() {
+        let smallest = |residuals: &Residuals, most, target_error| {
+            let found = residuals.smallest_basis(most, target_error, &Task::new());
+            found.unwrap()
         };
+        let residuals = made(40, 12);
+        let of = |most, target_error| smallest(&residuals, most, target_error).unwrap();
+        let met = of(8, 1e-4);
+        assert!(
+            met.k == 2 && met.max_error < 1e-4,
+            "{} {}",
+            met.k,
+            met.max_error
+        );
+        assert_eq!((of(8, f64::INFINITY).k, of(1, f64::INFINITY).k), (1, 1));
+        // Where the most displacements miss the target: the better one of two.
+        assert!(of(1, 1e-4).max_error > 1e-2);
+        let bases = residuals.bases(7, 8, 0.0, &Task::new()).unwrap();
+        let least = bases
+            .iter()
+            .map(|b| b.max_error)
+            .fold(f64::INFINITY, f64::min);
+        assert_eq!(of(8, 0.0).max_error, least);
+        // Any number of displacements is found where their errors fall.
+        let residuals = unpatterned(60, 20);
+        let bases = residuals.bases(1, 8, 0.0, &Task::new()).unwrap();
+        assert!(
+            bases.len() == 8
+                && bases
+                    .windows(2)
+                    .all(|pair| pair[1].max_error < pair[0].max_error)
+        );
+        for basis in bases {
+            let found = smallest(&residuals, 8, basis.max_error).unwrap();
+            assert_eq!((found.k, found.max_error), (basis.k, basis.max_error));
+        }
+        // Nothing to fit, or nothing that can be fitted.
+        let mut residuals = made(40, 12);
+        assert!(smallest(&residuals, 0, 1e-4).is_none());
+        residuals.r[7][1] = f32::NAN;
+        assert!(smallest(&residuals, 8, 1e-4).is_none());
+        let none = Residuals {
+            t: 0,
+            a: Vec::new(),
+            r: Vec::new(),
+        };
+        assert!(smallest(&none, 8, 1e-4).is_none());
+    }
+
+    #[test]
+    fn the_search_ends_where_more_displacements_do_not_help() {
+        // Each basis leaves nearly as much as the one before.
+        let residuals = unpatterned(300, 60);
         let ks = |most| -> Vec<usize> {
             let bases = residuals.bases(1, most, 1e-9, &Task::new()).unwrap();
             bases.iter().map(|basis| basis.k).collect()
@@ -520,9 +614,9 @@ mod tests {
                 .build()
                 .unwrap();
             pool.install(|| {
-                residuals.bases(2, 2, 0.0, &Task::new()).unwrap()[0]
-                    .b
-                    .clone()
+                let bases = residuals.bases(2, 2, 0.0, &Task::new()).unwrap();
+                let smallest = residuals.smallest_basis(3, 0.0, &Task::new()).unwrap();
+                (bases[0].b.clone(), smallest.unwrap().b)
             })
         };
         assert_eq!(run(1), run(3));

@@ -138,7 +138,7 @@ impl Pattern {
     }
 
     /// The Cholesky factor of a matrix; `None` where it is not positive definite.
-    fn factorized(&self, lower: &[f64]) -> Option<Vec<f64>> {
+    fn factorised(&self, lower: &[f64]) -> Option<Vec<f64>> {
         let cholesky = self.cholesky.as_ref()?;
         let n = self.starts.len() - 1;
         let upper = SymbolicSparseColMatRef::new_checked(n, n, &self.starts, None, &self.columns);
@@ -146,7 +146,7 @@ impl Pattern {
             cholesky.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default()),
         );
         let mut factor = vec![0.0; cholesky.len_val()];
-        let factorized = cholesky.factorize_numeric_llt(
+        let factorised = cholesky.factorize_numeric_llt(
             &mut factor,
             SparseColMatRef::new(upper, lower),
             Side::Upper,
@@ -155,7 +155,7 @@ impl Pattern {
             MemStack::new(&mut memory),
             Spec::default(),
         );
-        factorized.is_ok().then_some(factor)
+        factorised.is_ok().then_some(factor)
     }
 
     /// Replaces the right-hand side by the solution; `false` where it is not finite.
@@ -225,27 +225,28 @@ impl EnvelopeSystem<'_> {
         self.right[row] -= ridge * so_far;
     }
 
-    /// Whether the matrix is factorized: from then on added equations change the right-hand side only.
-    fn is_factorized(&self) -> bool {
+    /// Whether the matrix is factorised: from then on added equations change the right-hand side only.
+    fn is_factorised(&self) -> bool {
         self.factor.is_some()
     }
 
-    /// The solution by block, then of the border; `None` where the matrix is not positive definite. Factorizes the matrix
-    /// the first time, and resets the right-hand side to 0.
+    /// The solution by block, then of the border; `None` if the matrix is not positive definite or the solution not finite.
+    /// The first call factorises the matrix; later ones reuse the factor. Resets the right-hand side to 0.
     pub(crate) fn solve(&mut self) -> Option<Vec<f64>> {
         if self.factor.is_none() {
-            self.factor = self.pattern.factorized(&self.lower);
+            self.factor = self.pattern.factorised(&self.lower);
         }
-        if !self.pattern.solve(self.factor.as_ref()?, &mut self.right) {
-            return None;
-        }
-        let n = self.envelope.block;
-        let blocks = self.envelope.rank.iter();
-        let blocks = blocks.flat_map(|&rank| &self.right[rank * n..(rank + 1) * n]);
-        let border = &self.right[self.envelope.rank.len() * n..];
-        let solution = blocks.chain(border).copied().collect();
+        let factor = self.factor.as_ref();
+        let is_solved = factor.is_some_and(|factor| self.pattern.solve(factor, &mut self.right));
+        let solution = is_solved.then(|| {
+            let n = self.envelope.block;
+            let blocks = self.envelope.rank.iter();
+            let blocks = blocks.flat_map(|&rank| &self.right[rank * n..(rank + 1) * n]);
+            let border = &self.right[self.envelope.rank.len() * n..];
+            blocks.chain(border).copied().collect()
+        });
         self.right.fill(0.0);
-        Some(solution)
+        solution
     }
 
     /// Where a row starts in `lower`.
@@ -284,7 +285,7 @@ impl<const N: usize> Equations<'_, '_, N> {
 impl<const N: usize> Kernel for Equations<'_, '_, N> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        if self.system.is_factorized() {
+        if self.system.is_factorised() {
             self.add_right();
             return;
         }

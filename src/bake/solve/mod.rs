@@ -63,8 +63,8 @@ const SKIP_FACTOR: f64 = 1.3;
 /// this fraction of that before the frames were added.
 const STALLED: f64 = 1.4;
 const STALLED_SHARE: f64 = 0.9;
-/// Where the error is at most this many times the largest one allowed, only the displacements are fitted again, not the
-/// motions and weights.
+/// Where the error is at most this many times the largest one allowed, the displacements alone are fitted again, and the
+/// motions and weights only if that was not enough.
 const NEAR_MISS: f64 = 1.1;
 /// After a candidate that failed, the next one has at least this many times its helpers: a few more rarely suffice.
 const MORE_HELPERS: f64 = 1.5;
@@ -183,7 +183,8 @@ impl Problem<'_> {
         let mut least = 0;
         let mut tries = 0;
         for candidate in &candidates {
-            // Skip what cannot meet the tolerance, and what has only a few helpers more than a failed candidate.
+            // Skip what cannot meet the tolerance, and what has fewer than `MORE_HELPERS` times the helpers of the last
+            // candidate that failed; candidates with regions are exempt.
             let is_regional = candidate.regional.contains(&true);
             let limit = SKIP_FACTOR * self.training_limit(group, candidate.helpers);
             if candidate.helpers < least && !is_regional
@@ -439,7 +440,9 @@ impl Problem<'_> {
             training.weights.append(&mut add.weights);
             // Displacements alone often mend a near miss, in a fraction of the time. Where they do not, continue alternating
             // from the rows so far.
-            is_near = !is_near && max_error <= NEAR_MISS * PLAYBACK_SHARE * self.tolerance;
+            is_near = !is_near
+                && self.most_morphs() > 0
+                && max_error <= NEAR_MISS * PLAYBACK_SHARE * self.tolerance;
             if let Some(start) = baked.warm_start().filter(|_| !is_near) {
                 baked.restart(solver.solve(training, Some(start), None)?);
                 baked.solve_motions()?;

@@ -22,7 +22,8 @@ use rayon::prelude::*;
 
 /// The ridge, as a fraction of a helper's mass (no unit): 3 % of the pull of its points, enough to keep tracks smooth.
 const RIDGE: f64 = 0.03;
-/// Gauss-Newton iterations; deviations are small rotations, for which two suffice.
+/// Gauss-Newton iterations, the second with the matrix of the first one; deviations are small rotations, for which two
+/// suffice.
 const ITERATIONS: usize = 2;
 /// Degrees of freedom of a deviation: rotation and translation. Scale would need a track of its own and gains little.
 const DOF: usize = 6;
@@ -183,8 +184,8 @@ impl<'a> MotionSolver<'a> {
         let mut estimates: Vec<MotionEstimate> =
             parents.iter().zip(supports).map(of_blend).collect();
         let mut w = vec![0.0; n_border];
-        // The chord method (Ortega and Rheinboldt 1970, 7.1): all iterations share the matrix of the first one, and the next
-        // ones compute only a right-hand side.
+        // The chord method (Ortega and Rheinboldt 1970, 7.1): the matrix of the first iteration serves all; later ones compute
+        // only the gradient.
         let mut system = self.envelope.system(n_border);
         for _ in 0..ITERATIONS {
             let axes = parents.iter().zip(&estimates);

@@ -64,7 +64,7 @@ impl TrainingSet {
         }
     }
 
-    /// The observations of a mesh, at most about `max`: (frame, instance, joint set of the group).
+    /// The observations of a mesh, at most `most`, at a regular stride: (frame, instance, joint set of the group).
     pub(crate) fn of_part(
         &self,
         sampler: &Sampler<'_>,
@@ -83,7 +83,7 @@ impl TrainingSet {
         let all = (0..self.frames.len())
             .flat_map(|m| part.instances.iter().map(move |&d| (m, d, joint_set_of(d))));
         let all: Vec<_> = all.collect();
-        let step = all.len().div_ceil(most.max(1)).max(1);
+        let step = stride(all.len(), part.instances.len(), most);
         all.into_iter().step_by(step).collect()
     }
 
@@ -164,4 +164,46 @@ pub(crate) fn residuals(
         }
     });
     Residuals { t, a, r }
+}
+
+/// The stride over observations of `n_instances` in sequence that leaves at most `most` of `n`. Prime to the number of
+/// instances, so that it does not pass over one of them in every frame.
+fn stride(n: usize, n_instances: usize, most: usize) -> usize {
+    let least = n.div_ceil(most.max(1)).max(1);
+    let is_prime_to = |step: &usize| greatest_common_divisor(*step, n_instances) == 1;
+    (least..=least + n_instances)
+        .find(is_prime_to)
+        .unwrap_or(least)
+}
+
+fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    match b {
+        0 => a,
+        b => greatest_common_divisor(b, a % b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_instance_is_observed() {
+        assert_eq!(stride(80, 1, 128), 1);
+        assert_eq!(stride(170, 1, 128), 2);
+        for (n_frames, n_instances, most) in [(85, 2, 128), (40, 6, 100), (7, 9, 12), (3, 1, 1)] {
+            let n = n_frames * n_instances;
+            let step = stride(n, n_instances, most);
+            let kept: Vec<usize> = (0..n).step_by(step).collect();
+            assert!(!kept.is_empty() && kept.len() <= most);
+            for instance in 0..n_instances.min(kept.len()) {
+                assert!(
+                    kept.iter().any(|i| i % n_instances == instance),
+                    "{instance} of {n_instances}"
+                );
+            }
+        }
+        // No instances.
+        assert_eq!((stride(0, 0, 48), stride(0, 3, 0)), (1, 1));
+    }
 }
