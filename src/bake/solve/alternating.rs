@@ -65,7 +65,7 @@ impl Decomposition<'_> {
     }
 }
 
-/// The warm start of iterations that continue earlier ones.
+/// A warm start: the state of earlier iterations, from which further ones continue.
 pub(crate) struct WarmStart {
     /// By mesh, one row an active point.
     pub(crate) rows: Vec<Vec<WeightRow>>,

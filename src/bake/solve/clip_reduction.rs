@@ -5,6 +5,7 @@ use super::helper_tracks::{Helper, Keys, LocalTransform};
 use super::key_sets::Keyframes;
 use super::playback::{KeySolution, Playback};
 use super::prices::TRACK_BYTES;
+use crate::math::coprime_stride;
 use crate::math::transform::normalize_or_identity;
 use glam::{DQuat, DVec3};
 
@@ -98,12 +99,9 @@ impl<'r> Reduction<'r> {
             helpers.iter().map(of).collect()
         });
         let curves: Vec<Vec<[Curve; 3]>> = curves.collect();
-        // Steps that share no divisor with the number of times reach all of them.
+        // The multiples of a coprime stride reach all times.
         let m = times.len();
-        let mut step = ((STRIDE * m as f64) as usize).max(1);
-        while gcd(step, m) != 1 {
-            step += 1;
-        }
+        let step = coprime_stride(((STRIDE * m as f64) as usize).max(1), m);
         Self {
             followers,
             playback,
@@ -203,9 +201,4 @@ pub(super) fn interval(keys: &Keyframes<'_>, set: &[usize], secs: f64) -> (usize
     }
     let share = (secs - time(k)) / (time(k + 1) - time(k));
     (k, share.clamp(0.0, 1.0))
-}
-
-/// The greatest common divisor.
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -5,14 +5,11 @@
 //! twisted wrist), other frames determine the displacements. IRLS iterations follow, because the largest error counts
 //! (Kavan et al. 2010 minimise the mean square).
 
-// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
-#![allow(clippy::inline_always)]
-
 use super::irls;
 use super::linear::{add_ridge, eigenvectors, solve_in_place};
 use super::normal_equations::NormalEquations;
+use super::weight_products::WeightProducts;
 use crate::math::Worse;
-use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use crate::task::{Cancelled, Task};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -400,87 +397,6 @@ const ONE_BY_ONE: usize = 16;
 const STALLED_SHARE: f64 = 0.98;
 const MOST_STALLED: usize = 6;
 
-/// Pairs that are summed together: their sums of six numbers stay in registers.
-const LANES: usize = 8;
-
-/// The products of every two weights of a frame, which the normal equations of all points share.
-struct WeightProducts {
-    k: usize,
-    /// The number of frames.
-    t: usize,
-    /// By [`LANES`] pairs x >= y, which are (0, 0), (1, 0), (1, 1), (2, 0), ..., then by frame: the sums read them in sequence.
-    products: Vec<f64>,
-}
-
-impl WeightProducts {
-    /// Those of weights `w`, t x k.
-    fn of(k: usize, w: &[f64]) -> Self {
-        let t = w.len() / k.max(1);
-        let groups = (k * (k + 1) / 2).div_ceil(LANES);
-        let mut products = vec![0.0; groups * t * LANES];
-        for (frame, w) in w.chunks_exact(k.max(1)).enumerate() {
-            let firsts = w.iter().enumerate();
-            let pairs = firsts.flat_map(|(x, first)| w[..=x].iter().map(move |w| first * w));
-            for (pair, product) in pairs.enumerate() {
-                products[(pair / LANES * t + frame) * LANES + pair % LANES] = product;
-            }
-        }
-        Self { k, t, products }
-    }
-
-    /// The lower triangle, column by column, of the normal matrix of a point: by pair the sum over frames of its product
-    /// times a symmetric matrix (xx, xy, xz, yy, yz, zz).
-    fn normal(&self, squares: &[[f64; 6]], normal: &mut [f64]) {
-        const ENTRY: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
-        let size = 3 * self.k;
-        let (mut x, mut y) = (0, 0);
-        for products in self.products.chunks_exact((self.t * LANES).max(1)) {
-            let mut sums = [[0.0; LANES]; 6];
-            let of_pairs = PairSums {
-                products,
-                squares,
-                sums: &mut sums,
-            };
-            dispatch(Backend::detect(), of_pairs);
-            let pairs: [[f64; 6]; LANES] = std::array::from_fn(|lane| sums.map(|sum| sum[lane]));
-            for pair in pairs {
-                if x == self.k {
-                    return;
-                }
-                for row in 0..3 {
-                    for column in 0..3 {
-                        normal[(3 * y + column) * size + 3 * x + row] = pair[ENTRY[row][column]];
-                    }
-                }
-                (x, y) = if y == x { (x + 1, 0) } else { (x, y + 1) };
-            }
-        }
-    }
-}
-
-/// The sums over frames of the products of [`LANES`] pairs times a symmetric matrix.
-struct PairSums<'a> {
-    /// Those of the first frame first.
-    products: &'a [f64],
-    squares: &'a [[f64; 6]],
-    sums: &'a mut [[f64; LANES]; 6],
-}
-
-impl Kernel for PairSums<'_> {
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        let mut sums = [[0.0; LANES]; 6];
-        for (products, square) in self.products.chunks_exact(LANES).zip(self.squares) {
-            for (sums, square) in sums.iter_mut().zip(square) {
-                for (sum, product) in sums.iter_mut().zip(products) {
-                    *sum += product * square;
-                }
-            }
-        }
-        *self.sums = sums;
-    }
-}
-
 /// The displacement of a point at given weights, bind space.
 pub(crate) fn displacement(b: &[DVec3], w: &[f64]) -> DVec3 {
     b.iter().zip(w).map(|(b, w)| *b * *w).sum()
@@ -516,7 +432,7 @@ mod tests {
         residuals
     }
 
-    /// Pseudo-random residuals of no pattern.
+    /// Pseudo-random residuals, without a structure that few displacements could fit.
     fn unpatterned(n: usize, t: usize) -> Residuals {
         let noise = |i: usize| (((i * i * 7919 + i * 104729) % 10007) as f32 / 5000.0) - 1.0;
         let residual = |i: usize| [noise(3 * i), noise(3 * i + 1), noise(3 * i + 2)];

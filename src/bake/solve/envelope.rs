@@ -49,7 +49,7 @@ pub(crate) struct EnvelopeSystem<'a> {
     envelope: &'a Envelope,
     pattern: Arc<Pattern>,
     lower: Vec<f64>,
-    /// The values of the Cholesky factor, once a solution was asked for.
+    /// The values of the Cholesky factor, from the first solution on.
     factor: Option<Vec<f64>>,
     right: Vec<f64>,
     /// The columns of the border in three equations, by component.

@@ -25,6 +25,7 @@ pub(crate) mod simplex;
 mod subdivision;
 mod track_reduction;
 pub(crate) mod training;
+mod weight_products;
 mod weight_reduction;
 pub(crate) mod weights;
 

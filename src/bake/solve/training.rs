@@ -4,6 +4,7 @@ use super::displacements::{Residuals, displacement};
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::{WeightRow, blended};
 use crate::bake::problem::sampler::{Frame, InstanceFrame, Sampler};
+use crate::math::coprime_stride;
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 
@@ -166,21 +167,11 @@ pub(crate) fn residuals(
     Residuals { t, a, r }
 }
 
-/// The stride over observations of `n_instances` in sequence that leaves at most `most` of `n`. Prime to the number of
-/// instances, so that it does not pass over one of them in every frame.
+/// The stride that leaves at most `most` of `n` observations. They are ordered by frame, then by instance: the stride is
+/// coprime to the number of instances, so that every instance is observed.
 fn stride(n: usize, n_instances: usize, most: usize) -> usize {
     let least = n.div_ceil(most.max(1)).max(1);
-    let is_prime_to = |step: &usize| greatest_common_divisor(*step, n_instances) == 1;
-    (least..=least + n_instances)
-        .find(is_prime_to)
-        .unwrap_or(least)
-}
-
-fn greatest_common_divisor(a: usize, b: usize) -> usize {
-    match b {
-        0 => a,
-        b => greatest_common_divisor(b, a % b),
-    }
+    coprime_stride(least, n_instances)
 }
 
 #[cfg(test)]

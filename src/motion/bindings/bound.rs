@@ -84,7 +84,7 @@ struct Moved {
 }
 
 impl Moved {
-    /// An error, the end of a sentence, where a channel is bound to this target already.
+    /// Fails where a channel is bound to this target already; the error names both channels.
     fn check_free(&self, channel: &str, what: &'static str, name: &str) -> Result<(), String> {
         match self.first.get(&(what, name.to_owned())) {
             None => Ok(()),
@@ -94,7 +94,7 @@ impl Moved {
         }
     }
 
-    /// Records that a channel is bound to a target; the error of [`Self::check_free`].
+    /// Records that a channel is bound to a target; fails as [`Self::check_free`] does.
     fn claim(&mut self, channel: &str, what: &'static str, name: &str) -> Result<(), String> {
         self.check_free(channel, what, name)?;
         self.first
