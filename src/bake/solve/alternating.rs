@@ -4,9 +4,11 @@
 use super::candidates::{Candidate, MOST_GLOBAL_MORPHS};
 use super::displacements::{Basis, Residuals};
 use super::irls;
-use super::motions::{FitPoint, MotionSolver};
+use super::motion_moments::FitPoint;
+use super::motions::MotionSolver;
+use super::point_weights::Regularisation;
 use super::training::{TrainingSet, residuals};
-use super::weights::{HelperSet, Regularisation, fit_weights};
+use super::weights::{HelperSet, fit_weights};
 use super::{MAX_REGIONAL_FRAMES, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::Group;

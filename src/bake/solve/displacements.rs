@@ -7,7 +7,7 @@
 
 use super::irls;
 use super::linear::{add_ridge, eigenvectors, solve_in_place};
-use super::normal_equations::NormalEquations;
+use super::normal_equations::{NormalEquations, add_points};
 use super::weight_products::WeightProducts;
 use crate::math::Worse;
 use crate::task::{Cancelled, Task};
@@ -19,6 +19,9 @@ const ITERATIONS: (usize, usize) = (2, 4);
 
 /// Points per parallel chunk; fixed, so that sums do not depend on the number of threads.
 const POINTS_PER_CHUNK: usize = 256;
+
+/// Frames per parallel chunk, fixed: the residuals of a point in consecutive frames are adjacent in memory.
+const FRAMES_PER_CHUNK: usize = 8;
 
 /// Damping of the initial inverse, as a fraction of the mean scale of the matrices: singular values below it are
 /// suppressed.
@@ -342,19 +345,25 @@ impl Residuals {
     /// Solves W for fixed B; the weights of a singular frame stay.
     fn solve_weights(&self, k: usize, b: &[DVec3], irls: &[f32], before: &[f64]) -> Vec<f64> {
         let mut w = before.to_vec();
-        w.par_chunks_mut(k.max(1)).enumerate().for_each(|(f, w)| {
-            let mut system = NormalEquations::new(k);
-            for p in 0..self.n() {
-                let at = p * self.t + f;
-                system.add(
-                    self.a(at),
-                    &b[p * k..(p + 1) * k],
-                    self.r(at),
-                    f64::from(irls[at]),
-                );
-            }
-            system.solve(w);
-        });
+        w.par_chunks_mut((FRAMES_PER_CHUNK * k).max(1))
+            .enumerate()
+            .for_each(|(c, w)| {
+                let of_frames = w.chunks_exact_mut(k);
+                let systems = of_frames.map(|_| NormalEquations::new(k));
+                let mut systems: Vec<NormalEquations> = systems.collect();
+                let points = b.chunks_exact(k).enumerate().map(|(p, b)| {
+                    let first = p * self.t + c * FRAMES_PER_CHUNK;
+                    let at_frame = move |f: usize| {
+                        let at = first + f;
+                        (self.a(at), self.r(at), f64::from(irls[at]))
+                    };
+                    (b, at_frame)
+                });
+                add_points(&mut systems, points);
+                for (system, w) in systems.into_iter().zip(w.chunks_exact_mut(k)) {
+                    system.solve(w);
+                }
+            });
         w
     }
 

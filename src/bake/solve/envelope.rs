@@ -5,11 +5,6 @@
 //! The factorisation is faer's sparse Cholesky, on one thread: the same bits for any number of threads. Its symbolic part
 //! is computed once for all systems of a profile.
 
-// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
-#![allow(clippy::inline_always)]
-
-use super::linear::add_dots;
-use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::mat::MatMut;
@@ -19,7 +14,6 @@ use faer::sparse::linalg::cholesky::{
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, Par, Side, Spec};
-use glam::DVec3;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,8 +22,12 @@ pub(crate) struct Envelope {
     block: usize,
     /// The position of each block in the system.
     rank: Vec<usize>,
-    /// By position: the first block of the row.
+    /// The block at each position.
+    order: Vec<usize>,
+    /// By position: the position of the first block of the row.
     first: Vec<usize>,
+    /// By position: the number of pairs of blocks in the rows before, and of all at the end.
+    pairs: Vec<usize>,
     /// By number of border unknowns.
     patterns: Mutex<BTreeMap<usize, Arc<Pattern>>>,
 }
@@ -52,36 +50,73 @@ pub(crate) struct EnvelopeSystem<'a> {
     /// The values of the Cholesky factor, from the first solution on.
     factor: Option<Vec<f64>>,
     right: Vec<f64>,
-    /// The columns of the border in three equations, by component.
-    border: [Vec<f64>; 3],
 }
 
 impl Envelope {
-    /// A profile of blocks of `block` unknowns; those of equal `keys` are adjacent.
-    pub(crate) fn new(keys: &[u16], block: usize) -> Self {
+    /// A profile of blocks of `block` unknowns; those of equal `keys` are adjacent, and those that share an equation (each
+    /// names its blocks) are coupled.
+    pub(crate) fn new<E: Iterator<Item = usize> + Clone>(
+        keys: &[u16],
+        block: usize,
+        equations: impl Iterator<Item = E>,
+    ) -> Self {
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_by_key(|&i| (keys[i], i));
         let mut rank = vec![0; keys.len()];
         for (position, &i) in order.iter().enumerate() {
             rank[i] = position;
         }
+        let mut first: Vec<usize> = (0..keys.len()).collect();
+        for blocks in equations {
+            let ranks = blocks.map(|b| rank[b]);
+            let Some(least) = ranks.clone().min() else {
+                continue;
+            };
+            for rank in ranks {
+                first[rank] = first[rank].min(least);
+            }
+        }
+        let mut pairs = vec![0];
+        let mut sum = 0;
+        for (rank, first) in first.iter().enumerate() {
+            sum += rank + 1 - first;
+            pairs.push(sum);
+        }
         Self {
             block,
             rank,
-            first: (0..keys.len()).collect(),
+            order,
+            first,
+            pairs,
             patterns: Mutex::default(),
         }
     }
 
-    /// Couples blocks that share an equation. All are coupled before the first system is made.
-    pub(crate) fn join(&mut self, blocks: impl Iterator<Item = usize> + Clone) {
-        let ranks = blocks.map(|b| self.rank[b]);
-        let Some(least) = ranks.clone().min() else {
-            return;
-        };
-        for rank in ranks {
-            self.first[rank] = self.first[rank].min(least);
-        }
+    /// The number of blocks.
+    pub(crate) fn n_blocks(&self) -> usize {
+        self.rank.len()
+    }
+
+    /// The number of pairs of blocks that are stored, each block with itself included.
+    pub(crate) fn n_pairs(&self) -> usize {
+        self.pairs[self.rank.len()]
+    }
+
+    /// The number of the pair of two coupled blocks, in any order, and the block of its row.
+    #[inline]
+    pub(crate) fn pair(&self, a: usize, b: usize) -> (usize, usize) {
+        let (a, b) = (self.rank[a], self.rank[b]);
+        let (row, column) = (a.max(b), a.min(b));
+        (self.pairs[row] + column - self.first[row], self.order[row])
+    }
+
+    /// The stored pairs: the block of the row, that of the column, and the number of the pair.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let rows = self.first.iter().enumerate();
+        let pairs = rows.flat_map(move |(row, &first)| {
+            (first..=row).map(move |column| (self.order[row], self.order[column]))
+        });
+        pairs.enumerate().map(|(i, (row, column))| (row, column, i))
     }
 
     /// A zero system with `border` unknowns behind the blocks.
@@ -92,7 +127,6 @@ impl Envelope {
             lower: vec![0.0; pattern.columns.len()],
             factor: None,
             right: vec![0.0; pattern.starts.len() - 1],
-            border: Default::default(),
             pattern,
         }
     }
@@ -176,35 +210,56 @@ impl Pattern {
 }
 
 impl EnvelopeSystem<'_> {
-    /// Adds three equations: `columns`, by block, each block once, times the unknowns equals `right`.
-    #[cfg(test)]
-    pub(crate) fn add<const N: usize>(&mut self, columns: &[(usize, [DVec3; N])], right: DVec3) {
-        self.add_bordered(columns, 0, &[], right);
+    /// Adds the products of the unknowns of block `row` with those of block `column`, to which it is coupled. `column` must
+    /// not come after `row` in the system. Of a diagonal block only the lower half is read.
+    pub(crate) fn add_block<const N: usize>(
+        &mut self,
+        row: usize,
+        column: usize,
+        block: &[[f64; N]; N],
+    ) {
+        let (row, column) = (self.envelope.rank[row], self.envelope.rank[column]);
+        let before = (column - self.envelope.first[row]) * N;
+        for (i, of_row) in block.iter().enumerate() {
+            let from = self.start(row * N + i) + before;
+            let n = if row == column { i + 1 } else { N };
+            add(&mut self.lower[from..from + n], &of_row[..n]);
+        }
     }
 
-    /// Adds three equations: `columns`, by block, each block once, and the columns of border unknowns from number `first`
-    /// on, times the unknowns equals `right`.
-    pub(crate) fn add_bordered<const N: usize>(
+    /// Adds to the right-hand side of a block.
+    pub(crate) fn add_right<const N: usize>(&mut self, block: usize, right: &[f64; N]) {
+        let at = self.envelope.rank[block] * N;
+        add(&mut self.right[at..at + N], right);
+    }
+
+    /// Adds the products of unknown `i` of the border with unknowns before it and itself; `products` end at the diagonal.
+    pub(crate) fn add_border_row(&mut self, i: usize, products: &[f64]) {
+        let row = self.border() + i;
+        let end = self.start(row) + row + 1;
+        add(&mut self.lower[end - products.len()..end], products);
+    }
+
+    /// Adds the products of unknown `i` of the border with those of a block.
+    pub(crate) fn add_border_block<const N: usize>(
         &mut self,
-        columns: &[(usize, [DVec3; N])],
-        first: usize,
-        border: &[DVec3],
-        right: DVec3,
+        i: usize,
+        block: usize,
+        products: &[f64; N],
     ) {
-        let equations = Equations {
-            system: self,
-            columns,
-            first,
-            border,
-            right,
-        };
-        dispatch(Backend::detect(), equations);
+        let at = self.start(self.border() + i) + self.envelope.rank[block] * N;
+        add(&mut self.lower[at..at + N], products);
+    }
+
+    /// Adds to the right-hand side of unknown `i` of the border.
+    pub(crate) fn add_border_right(&mut self, i: usize, right: f64) {
+        let row = self.border() + i;
+        self.right[row] += right;
     }
 
     /// Adds a ridge of `share` times the mean diagonal to the border: undetermined weights become 0.
     pub(crate) fn hold_border(&mut self, share: f64) {
-        let blocks = self.envelope.rank.len() * self.envelope.block;
-        let rows = blocks..self.right.len();
+        let rows = self.border()..self.right.len();
         let diagonal = |row: usize| self.start(row) + row;
         let mean = rows
             .clone()
@@ -225,11 +280,6 @@ impl EnvelopeSystem<'_> {
         self.right[row] -= ridge * so_far;
     }
 
-    /// Whether the matrix is factorised: from then on added equations change the right-hand side only.
-    fn is_factorised(&self) -> bool {
-        self.factor.is_some()
-    }
-
     /// The solution by block, then of the border; `None` if the matrix is not positive definite or the solution not finite.
     /// The first call factorises the matrix; later ones reuse the factor. Resets the right-hand side to 0.
     pub(crate) fn solve(&mut self) -> Option<Vec<f64>> {
@@ -242,11 +292,16 @@ impl EnvelopeSystem<'_> {
             let n = self.envelope.block;
             let blocks = self.envelope.rank.iter();
             let blocks = blocks.flat_map(|&rank| &self.right[rank * n..(rank + 1) * n]);
-            let border = &self.right[self.envelope.rank.len() * n..];
+            let border = &self.right[self.border()..];
             blocks.chain(border).copied().collect()
         });
         self.right.fill(0.0);
         solution
+    }
+
+    /// The first row of the border.
+    fn border(&self) -> usize {
+        self.envelope.rank.len() * self.envelope.block
     }
 
     /// Where a row starts in `lower`.
@@ -255,107 +310,39 @@ impl EnvelopeSystem<'_> {
     }
 }
 
-/// Three equations that are added to a system.
-struct Equations<'a, 'e, const N: usize> {
-    system: &'a mut EnvelopeSystem<'e>,
-    columns: &'a [(usize, [DVec3; N])],
-    first: usize,
-    border: &'a [DVec3],
-    right: DVec3,
-}
-
-impl<const N: usize> Equations<'_, '_, N> {
-    /// Adds the equations to the right-hand side only.
-    #[inline(always)]
-    fn add_right(self) {
-        let ranks = &self.system.envelope.rank;
-        let of_border = &mut self.system.right[ranks.len() * N + self.first..];
-        for (sum, column) in of_border.iter_mut().zip(self.border) {
-            *sum += column.dot(self.right);
-        }
-        for (block, columns) in self.columns {
-            let of_block = &mut self.system.right[ranks[*block] * N..];
-            for (sum, column) in of_block.iter_mut().zip(columns) {
-                *sum += column.dot(self.right);
-            }
-        }
-    }
-}
-
-impl<const N: usize> Kernel for Equations<'_, '_, N> {
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        if self.system.is_factorised() {
-            self.add_right();
-            return;
-        }
-        let Self { system, first, .. } = self;
-        let mut of_border = std::mem::take(&mut system.border);
-        for (i, of_component) in of_border.iter_mut().enumerate() {
-            of_component.clear();
-            for column in self.border {
-                of_component.push(column[i]);
-            }
-        }
-        let [xs, ys, zs] = &of_border;
-        let blocks = system.envelope.rank.len() * N;
-        for (i, x) in self.border.iter().enumerate() {
-            let row = blocks + first + i;
-            system.right[row] += x.dot(self.right);
-            let own = system.start(row) + blocks + first;
-            add_dots(&mut system.lower[own..=own + i], 1.0, *x, [xs, ys, zs]);
-        }
-        for (block, of_block) in self.columns {
-            let to = system.envelope.rank[*block] * N;
-            let [mut xs, mut ys, mut zs] = [[0.0; N]; 3];
-            for (i, column) in of_block.iter().enumerate() {
-                (xs[i], ys[i], zs[i]) = (column.x, column.y, column.z);
-            }
-            let axes: [&[f64]; 3] = [&xs, &ys, &zs];
-            for (row_block, of_row) in self.columns {
-                let rank = system.envelope.rank[*row_block];
-                let at = rank * N;
-                if at < to {
-                    continue;
-                }
-                let before = to - system.envelope.first[rank] * N;
-                for (i, x) in of_row.iter().enumerate() {
-                    let from = system.start(at + i) + before;
-                    if at == to {
-                        add_dots(&mut system.lower[from..=from + i], 1.0, *x, axes);
-                    } else {
-                        add_dots(&mut system.lower[from..from + N], 1.0, *x, axes);
-                    }
-                }
-            }
-            for (i, x) in self.border.iter().enumerate() {
-                let from = system.start(blocks + first + i) + to;
-                add_dots(&mut system.lower[from..from + N], 1.0, *x, axes);
-            }
-            for (i, x) in of_block.iter().enumerate() {
-                system.right[to + i] += x.dot(self.right);
-            }
-        }
-        system.border = of_border;
+fn add(sums: &mut [f64], terms: &[f64]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum += term;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::iter;
+
+    /// A profile of blocks of one unknown, not coupled.
+    fn single(keys: &[u16]) -> Envelope {
+        Envelope::new(keys, 1, iter::empty::<iter::Empty<usize>>())
+    }
 
     #[test]
     fn blocks_far_apart_are_solved_too() {
         // Three blocks of one unknown: 0 couples to 2, 1 to none.
-        let mut envelope = Envelope::new(&[0, 5, 0], 1);
-        envelope.join([0, 2].into_iter());
+        let envelope = Envelope::new(&[0, 5, 0], 1, iter::once([0, 2].into_iter()));
+        assert_eq!(envelope.n_pairs(), 4);
+        for (row, column, pair) in envelope.pairs() {
+            assert_eq!(envelope.pair(row, column), (pair, row));
+            assert_eq!(envelope.pair(column, row), (pair, row));
+        }
+        // x0 + x2 / 2 = 1.5, x0 / 2 + x2 = 0, 4 x1 = 2.
         let mut system = envelope.system(0);
-        let column = |b, x: f64, y: f64, z: f64| (b, [DVec3::new(x, y, z)]);
-        system.add(
-            &[column(0, 1.0, 0.0, 1.0), column(2, 0.0, 1.0, 1.0)],
-            DVec3::new(2.0, -1.0, 1.0),
-        );
-        system.add(&[column(1, 0.0, 0.0, 4.0)], DVec3::new(9.0, 9.0, 2.0));
+        system.add_block(0, 0, &[[1.0]]);
+        system.add_block(2, 0, &[[0.5]]);
+        system.add_block(2, 2, &[[1.0]]);
+        system.add_block(1, 1, &[[4.0]]);
+        system.add_right(0, &[1.5]);
+        system.add_right(1, &[2.0]);
         let x = system.solve().unwrap();
         for (x, expected) in x.iter().zip([2.0, 0.5, -1.0]) {
             assert!((x - expected).abs() < 1e-12, "{x}");
@@ -363,30 +350,60 @@ mod tests {
     }
 
     #[test]
+    fn blocks_are_stored_by_their_position() {
+        // Positions 1, 2 and 0; blocks 0 and 1 are coupled, block 2 is alone.
+        let envelope = Envelope::new(&[1, 2, 0], 2, iter::once([1, 0].into_iter()));
+        let mut system = envelope.system(0);
+        // The upper half of a diagonal block is not read.
+        system.add_block(0, 0, &[[2.0, f64::NAN], [1.0, 3.0]]);
+        system.add_block(1, 1, &[[4.0, f64::NAN], [-1.0, 2.0]]);
+        system.add_block(1, 0, &[[0.5, 0.0], [0.25, -0.5]]);
+        system.add_block(2, 2, &[[1.0, f64::NAN], [0.0, 5.0]]);
+        let x = [1.0, -2.0, 3.0, 0.5, -1.0, 4.0];
+        system.add_right(0, &[2.0 - 2.0 + 1.5 + 0.125, 1.0 - 6.0 - 0.25]);
+        system.add_right(1, &[0.5 + 12.0 - 0.5, 0.25 + 1.0 - 3.0 + 1.0]);
+        system.add_right(2, &[-1.0, 20.0]);
+        for (found, expected) in system.solve().unwrap().iter().zip(x) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+
+    #[test]
     fn a_border_meets_all_blocks() {
-        // x0 + b = 3, x1 + 2 b = 4, b = 1: all equations hold.
-        let envelope = Envelope::new(&[0, 1], 1);
-        let mut system = envelope.system(1);
-        let x = |b| (b, [DVec3::X]);
-        system.add_bordered(&[x(0)], 0, &[DVec3::X], DVec3::X * 3.0);
-        system.add_bordered(&[x(1)], 0, &[DVec3::X * 2.0], DVec3::X * 4.0);
-        system.add_bordered::<1>(&[], 0, &[DVec3::Y], DVec3::Y);
+        // The normal equations of x0 + b = 3, x1 + 2 b + c = 4, b = 1, c = 0 and b + c = 1: all hold.
+        let envelope = single(&[0, 1]);
+        let mut system = envelope.system(2);
+        system.add_block(0, 0, &[[1.0]]);
+        system.add_block(1, 1, &[[1.0]]);
+        system.add_border_block(0, 0, &[1.0]);
+        system.add_border_block(0, 1, &[2.0]);
+        system.add_border_block(1, 1, &[1.0]);
+        system.add_border_row(0, &[7.0]);
+        system.add_border_row(1, &[3.0, 3.0]);
+        system.add_right(0, &[3.0]);
+        system.add_right(1, &[4.0]);
+        system.add_border_right(0, 13.0);
+        system.add_border_right(1, 5.0);
         let x = system.solve().unwrap();
-        for (x, expected) in x.iter().zip([2.0, 2.0, 1.0]) {
+        for (x, expected) in x.iter().zip([2.0, 2.0, 1.0, 0.0]) {
             assert!((x - expected).abs() < 1e-12, "{x}");
         }
     }
 
     #[test]
     fn one_factor_solves_for_several_right_hand_sides() {
-        // x0 + 2 b = r0, x1 + b = r1, b = r2.
-        let envelope = Envelope::new(&[0, 1], 1);
+        // The normal equations of x0 + 2 b = r0, x1 + b = r1, b = r2.
+        let envelope = single(&[0, 1]);
         let mut system = envelope.system(1);
-        let x = |b| (b, [DVec3::X]);
+        system.add_block(0, 0, &[[1.0]]);
+        system.add_block(1, 1, &[[1.0]]);
+        system.add_border_block(0, 0, &[2.0]);
+        system.add_border_block(0, 1, &[1.0]);
+        system.add_border_row(0, &[6.0]);
         for [r0, r1, r2] in [[5.0, 3.0, 2.0], [-1.0, 4.0, 0.5]] {
-            system.add_bordered(&[x(0)], 0, &[DVec3::X * 2.0], DVec3::X * r0);
-            system.add_bordered(&[x(1)], 0, &[DVec3::X], DVec3::X * r1);
-            system.add_bordered::<1>(&[], 0, &[DVec3::Y], DVec3::Y * r2);
+            system.add_right(0, &[r0]);
+            system.add_right(1, &[r1]);
+            system.add_border_right(0, 2.0 * r0 + r1 + r2);
             let x = system.solve().unwrap();
             for (x, expected) in x.iter().zip([r0 - 2.0 * r2, r1 - r2, r2]) {
                 assert!((x - expected).abs() < 1e-12, "{x} {expected}");
@@ -396,7 +413,7 @@ mod tests {
 
     #[test]
     fn what_is_held_stays() {
-        let envelope = Envelope::new(&[0], 2);
+        let envelope = Envelope::new(&[0], 2, iter::empty::<iter::Empty<usize>>());
         let mut system = envelope.system(0);
         system.hold(0, 0, 4.0, 0.5);
         system.hold(0, 1, 1.0, 0.0);

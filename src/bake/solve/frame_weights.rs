@@ -2,7 +2,7 @@
 
 use super::displacements::displacement;
 use super::irls;
-use super::normal_equations::NormalEquations;
+use super::normal_equations::{NormalEquations, add_points};
 use crate::math::Worse;
 use glam::DVec3;
 
@@ -32,9 +32,9 @@ pub(super) fn solve_frame_weights(
     let mut irls_weights = vec![1.0; left.len()];
     for iteration in 0..ITERATIONS {
         let mut system = NormalEquations::new(k);
-        for (p, (a, r)) in left.iter().enumerate() {
-            system.add(*a, &b[p * k..(p + 1) * k], *r, irls_weights[p]);
-        }
+        let points = left.iter().zip(&irls_weights).zip(b.chunks_exact(k));
+        let points = points.map(|((&(a, r), &irls), b)| (b, move |_| (a, r, irls)));
+        add_points(std::slice::from_mut(&mut system), points);
         system.solve(&mut w);
         now = errors(&w);
         let error = max_of(&now);

@@ -15,10 +15,12 @@ mod key_sets;
 mod key_weights;
 pub(crate) mod linear;
 pub(crate) mod mesh_basis;
+mod motion_moments;
 pub(crate) mod motions;
 mod normal_equations;
 pub(crate) mod placement;
 pub(crate) mod playback;
+mod point_weights;
 pub(crate) mod prices;
 pub(crate) mod regions;
 pub(crate) mod simplex;
@@ -43,9 +45,9 @@ use helper_tracks::Helper;
 use mesh_basis::MeshBasis;
 use placement::{Placement, PlacementOptions, place_helpers};
 use playback::Playback;
+use point_weights::Regularisation;
 use std::sync::Arc;
 use training::TrainingSet;
-use weights::Regularisation;
 
 /// The largest training set, after frames of large error were added; and the largest for displacements of regions, which
 /// are fitted faster than motions and weights.

@@ -7,9 +7,9 @@
 //! bone-transformation step of smooth skinning decomposition (Le and Deng 2012) with fixed joints and a given starting
 //! motion.
 
-use super::displacements::displacement;
 use super::envelope::Envelope;
 use super::helper_tracks::{parent_slot, relative};
+use super::motion_moments::{DOF, Field, FitPoint, InstancePoints, Moments, Observed};
 use super::training::TrainingSet;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
@@ -25,8 +25,6 @@ const RIDGE: f64 = 0.03;
 /// Gauss-Newton iterations, the second with the matrix of the first one; deviations are small rotations, for which two
 /// suffice.
 const ITERATIONS: usize = 2;
-/// Degrees of freedom of a deviation: rotation and translation. Scale would need a track of its own and gains little.
-const DOF: usize = 6;
 /// Points of a mesh in the fit; it bounds the time of large meshes.
 const MAX_POINTS: usize = 4000;
 
@@ -48,22 +46,14 @@ pub(crate) struct MotionSolver<'a> {
 /// The points that a helper influences.
 struct HelperSupport {
     parent: u16,
-    /// Their centroid, in the parent's bind space.
+    /// Their centroid, bind space of the meshes.
+    origin: DVec3,
+    /// The same in the parent's bind space.
     centre: DVec3,
     /// Their root mean square distance from it.
     reach: f64,
     /// The sum of their squared weights.
     mass: f64,
-}
-
-/// A point of the fit.
-pub(crate) struct FitPoint {
-    pub(crate) point: u32,
-    pub(crate) row: WeightRow,
-    /// Its displacements, bind space.
-    pub(crate) b: Vec<DVec3>,
-    /// Its IRLS weight.
-    pub(crate) irls: f64,
 }
 
 /// The solution of a joint set at a frame.
@@ -99,18 +89,6 @@ struct WeightBlock {
     first: usize,
 }
 
-impl FitPoint {
-    /// A point without displacements, of IRLS weight 1.
-    pub(crate) fn by(point: u32, row: WeightRow) -> Self {
-        Self {
-            point,
-            row,
-            b: Vec::new(),
-            irls: 1.0,
-        }
-    }
-}
-
 impl<'a> MotionSolver<'a> {
     /// The solver for helpers of these codebook rows; `points`: by mesh, the number of displacements and the points.
     pub(crate) fn new(
@@ -143,11 +121,11 @@ impl<'a> MotionSolver<'a> {
         let parents: Vec<u16> = supports.first().map_or_else(Vec::new, |supports| {
             supports.iter().map(|s| s.parent).collect()
         });
-        let mut envelope = Envelope::new(&parents, DOF);
-        for fit_point in points.iter().flatten() {
+        let equations = points.iter().flatten().map(|fit_point| {
             let slots = fit_point.row.iter().map(|r| usize::from(r.0));
-            envelope.join(slots.filter_map(|slot| slot.checked_sub(n_joints)));
-        }
+            slots.filter_map(|slot| slot.checked_sub(n_joints))
+        });
+        let envelope = Envelope::new(&parents, DOF, equations);
         Self {
             sampler,
             group,
@@ -187,62 +165,38 @@ impl<'a> MotionSolver<'a> {
         // The chord method (Ortega and Rheinboldt 1970, 7.1): the matrix of the first iteration serves all; later ones compute
         // only the gradient.
         let mut system = self.envelope.system(n_border);
-        for _ in 0..ITERATIONS {
-            let axes = parents.iter().zip(&estimates);
-            let axes: Vec<DMat3> = axes.map(|(h, b)| h.world.matrix3 * b.rotation).collect();
-            let linears = axes.iter().zip(&estimates).zip(&parents);
-            let linears = linears.map(|((axes, b), h)| *axes * b.stretch * h.bind.matrix3);
-            let linears: Vec<DMat3> = linears.collect();
+        let origins: Vec<DVec3> = supports.iter().map(|s| s.origin).collect();
+        let mut moments = Moments::new(&self.envelope, self.n_joints, &origins, n_border);
+        for iteration in 0..ITERATIONS {
+            let helpers = estimates.iter().zip(&parents).zip(supports);
+            let helpers = helpers.map(|((estimate, parent), support)| {
+                parent.world * estimate.motion(support.centre) * parent.bind
+            });
+            let helpers: Vec<DAffine3> = helpers.collect();
+            let matrices = frame.joint_sets[u].with_helpers(&helpers);
             for instance in &drawn {
-                let part = &self.group.meshes[instance.part];
-                let k = self.k[instance.part];
-                let w = &w[instance.first..instance.first + k];
+                let (part, first) = (&self.group.meshes[instance.part], instance.first);
                 let of_instance = &frame.instances[instance.d];
-                let mut border = vec![DVec3::ZERO; k];
-                for fit_point in &self.points[instance.part] {
-                    let position =
-                        part.bind(fit_point.point, of_instance) + displacement(&fit_point.b, w);
-                    let mut left = of_instance.target[fit_point.point as usize].as_dvec3();
-                    let mut n = 0;
-                    let mut columns =
-                        [(0, [DVec3::ZERO; DOF]); crate::bake::problem::rows::MAX_INFLUENCES];
-                    let count = fit_point.irls.sqrt();
-                    let mut linear = DMat3::ZERO;
-                    for &(slot, weight) in &fit_point.row {
-                        let slot = usize::from(slot);
-                        let Some(h) = slot.checked_sub(self.n_joints) else {
-                            let matrix = frame.joint_sets[u].matrices[slot];
-                            left -= matrix.transform_point3(position) * weight;
-                            linear += matrix.matrix3 * weight;
-                            continue;
-                        };
-                        let (estimates, parents) = (&estimates[h], &parents[h]);
-                        let from = parents.bind.transform_point3(position) - supports[h].centre;
-                        let at = estimates.stretch * from;
-                        let turned = estimates.rotation * at + estimates.position;
-                        left -= parents.world.transform_point3(turned) * weight;
-                        linear += linears[h] * weight;
-                        let shift = weight * count / parents.scale;
-                        let rotation_scale = shift / supports[h].reach;
-                        let axes = &axes[h];
-                        columns[n] = (
-                            h,
-                            [
-                                (axes.z_axis * at.y - axes.y_axis * at.z) * rotation_scale,
-                                (axes.x_axis * at.z - axes.z_axis * at.x) * rotation_scale,
-                                (axes.y_axis * at.x - axes.x_axis * at.y) * rotation_scale,
-                                axes.x_axis * shift,
-                                axes.y_axis * shift,
-                                axes.z_axis * shift,
-                            ],
-                        );
-                        n += 1;
-                    }
-                    for (border, b) in border.iter_mut().zip(&fit_point.b) {
-                        *border = linear * *b * count;
-                    }
-                    system.add_bordered(&columns[..n], instance.first, &border, left * count);
-                }
+                let points = self.points[instance.part].iter();
+                let points = points.map(|fit_point| Observed {
+                    fit_point,
+                    position: part.bind(fit_point.point, of_instance),
+                    target: of_instance.target[fit_point.point as usize].as_dvec3(),
+                });
+                let points = InstancePoints {
+                    points,
+                    w: &w[first..first + self.k[instance.part]],
+                    first,
+                };
+                moments.add(points, &matrices, iteration == 0);
+            }
+            let fields = estimates.iter().zip(&parents).zip(supports);
+            let fields =
+                fields.map(|((estimate, parent), support)| estimate.fields(parent, support));
+            let fields: Vec<[Field; DOF]> = fields.collect();
+            moments.take_right(&fields, &mut system);
+            if iteration == 0 {
+                moments.add_matrix(&fields, &mut system);
             }
             for (h, (support, estimates)) in supports.iter().zip(&estimates).enumerate() {
                 for (i, d) in estimates.deviation.iter().enumerate() {
@@ -340,21 +294,29 @@ impl HelperSupport {
             let follows = points.iter().filter_map(|fit_point| {
                 let of_slot = fit_point.row.iter().find(|r| usize::from(r.0) == slot)?;
                 let position = part.geometry.positions[fit_point.point as usize].as_dvec3();
-                Some((bind.transform_point3(position), of_slot.1 * of_slot.1))
+                Some((position, of_slot.1 * of_slot.1))
             });
             follows.collect()
         };
         let following: Vec<(DVec3, f64)> = group.meshes.iter().zip(points).flat_map(of).collect();
+        Self::of(parent, bind, &following)
+    }
+
+    /// The support of points at these bind positions, each with its squared weight; `bind`: to the parent's bind space.
+    fn of(parent: u16, bind: DAffine3, following: &[(DVec3, f64)]) -> Self {
         let mass: f64 = following.iter().map(|f| f.1).sum();
-        let centre = following.iter().map(|f| f.0 * f.1).sum::<DVec3>() / mass;
-        let spread: f64 = following
-            .iter()
-            .map(|f| f.0.distance_squared(centre) * f.1)
-            .sum();
-        let reach = (spread / mass).sqrt();
+        let origin = following.iter().map(|f| f.0 * f.1).sum::<DVec3>() / mass;
+        let centre = bind.transform_point3(origin);
+        let spread = following.iter().map(|f| {
+            let offset = bind.transform_vector3(f.0 - origin);
+            offset.length_squared() * f.1
+        });
+        let reach = (spread.sum::<f64>() / mass).sqrt();
+        // Where all points are in one place the helper keeps its blend.
         let known = centre.is_finite() && reach > 0.0;
         Self {
             parent,
+            origin: if known { origin } else { DVec3::ZERO },
             centre: if known { centre } else { DVec3::ZERO },
             reach: if known { reach } else { 1.0 },
             mass: if known { mass } else { 0.0 },
@@ -389,11 +351,140 @@ impl MotionEstimate {
         self.rotation = DMat3::from_quat(quat_from_rotation(self.rotation * turned));
     }
 
+    /// The velocity fields of its degrees of freedom about the origin of the helper, in metres of the world per metre of the
+    /// unknown.
+    fn fields(&self, parent: &ParentFrame, support: &HelperSupport) -> [Field; DOF] {
+        let axes = parent.world.matrix3 * self.rotation;
+        let shift = 1.0 / parent.scale;
+        let rotation_scale = shift / support.reach;
+        // Positions relative to the centre, stretched: the translation is the rounding of the centre.
+        let linear = self.stretch * parent.bind.matrix3;
+        let origin = parent.bind.transform_point3(support.origin);
+        let translation = self.stretch * (origin - support.centre);
+        let of_rotation = |cross: DMat3| field(cross * linear, cross * translation, rotation_scale);
+        let of_translation = |axis: DVec3| field(DMat3::ZERO, axis, shift);
+        let [x, y, z] = [axes.x_axis, axes.y_axis, axes.z_axis];
+        [
+            // `axes` times the cross product matrix of each axis of rotation.
+            of_rotation(DMat3::from_cols(DVec3::ZERO, z, -y)),
+            of_rotation(DMat3::from_cols(-z, DVec3::ZERO, x)),
+            of_rotation(DMat3::from_cols(y, -x, DVec3::ZERO)),
+            of_translation(x),
+            of_translation(y),
+            of_translation(z),
+        ]
+    }
+
     fn motion(&self, centre: DVec3) -> DAffine3 {
         let matrix3 = self.rotation * self.stretch;
         DAffine3 {
             matrix3,
             translation: self.position - matrix3 * centre,
+        }
+    }
+}
+
+/// The field of a linear part and a translation, scaled.
+fn field(linear: DMat3, translation: DVec3, scale: f64) -> Field {
+    [0, 1, 2].map(|i| {
+        let row = linear.row(i);
+        [row.x, row.y, row.z, translation[i]].map(|x| x * scale)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounding leaves such points a spread above 0; about a far origin the products of their moments would cancel.
+    #[test]
+    fn points_nearly_in_one_place_leave_a_system_with_a_solution() {
+        let number = |i: usize| 2.0 * (12.9898 * i as f64).sin();
+        let parent = ParentFrame {
+            world: DAffine3::IDENTITY,
+            bind: DAffine3::IDENTITY,
+            scale: 1.0,
+            blend: DAffine3::IDENTITY,
+        };
+        let envelope = Envelope::new(&[0], DOF, std::iter::once(std::iter::once(0)));
+        for n in 0..300 {
+            let position = DVec3::new(number(3 * n), number(3 * n + 1), number(3 * n + 2));
+            let position = position.as_vec3().as_dvec3();
+            let points = [0.31, 0.57].map(|weight| FitPoint::by(0, vec![(0, weight)]));
+            let following: Vec<(DVec3, f64)> = points
+                .iter()
+                .map(|p| (position, p.row[0].1.powi(2)))
+                .collect();
+            let support = HelperSupport::of(0, parent.bind, &following);
+            if support.mass == 0.0 {
+                continue;
+            }
+            let estimate = MotionEstimate::new(&DAffine3::IDENTITY, support.centre);
+            let fields = [estimate.fields(&parent, &support)];
+            let origins = [support.origin];
+            let mut moments = Moments::new(&envelope, 0, &origins, 0);
+            let observed = points.iter().map(|fit_point| Observed {
+                fit_point,
+                position,
+                target: position + DVec3::X,
+            });
+            let points = InstancePoints {
+                points: observed,
+                w: &[],
+                first: 0,
+            };
+            moments.add(points, &[DAffine3::IDENTITY], true);
+            let mut system = envelope.system(0);
+            moments.take_right(&fields, &mut system);
+            moments.add_matrix(&fields, &mut system);
+            for i in 0..DOF {
+                system.hold(0, i, RIDGE * support.mass, 0.0);
+            }
+            assert!(system.solve().is_some(), "{position}");
+        }
+    }
+
+    /// The velocity fields are the derivatives of the motion by its unknowns.
+    #[test]
+    fn fields_are_derivatives_of_motions() {
+        let of = |axis: DVec3, angle: f64, scale: f64, translation: DVec3| {
+            let rotation = DQuat::from_axis_angle(axis, angle);
+            DAffine3::from_scale_rotation_translation(DVec3::splat(scale), rotation, translation)
+        };
+        let parent = ParentFrame {
+            world: of(DVec3::X, 0.7, 2.0, DVec3::new(0.5, 0.1, -1.0)),
+            bind: of(DVec3::Y, -0.4, 0.8, DVec3::new(0.0, 0.3, 0.6)),
+            scale: 2.0,
+            blend: DAffine3::IDENTITY,
+        };
+        let support = HelperSupport {
+            parent: 0,
+            origin: DVec3::new(0.3, 0.1, -0.5),
+            centre: DVec3::new(0.1, -0.4, 0.2),
+            reach: 0.3,
+            mass: 1.0,
+        };
+        let mut stretched = of(DVec3::Z, 0.9, 1.0, DVec3::new(-0.2, 0.4, 0.1));
+        stretched.matrix3 *= DMat3::from_diagonal(DVec3::new(1.2, 0.9, 1.1));
+        let estimate = || MotionEstimate::new(&stretched, support.centre);
+        let place = |estimate: &MotionEstimate, p: DVec3| {
+            let matrix = parent.world * estimate.motion(support.centre) * parent.bind;
+            matrix.transform_point3(p)
+        };
+        let fields = estimate().fields(&parent, &support);
+        let p = DVec3::new(0.7, -0.2, 0.4);
+        for (i, field) in fields.iter().enumerate() {
+            let mut unknowns = [0.0; DOF];
+            unknowns[i] = 1e-5;
+            let mut moved = estimate();
+            moved.step(&unknowns, parent.scale, support.reach);
+            let difference = (place(&moved, p) - place(&estimate(), p)) / 1e-5;
+            let row = |row: &[f64; 4]| DVec3::from_slice(row).dot(p - support.origin) + row[3];
+            let velocity = DVec3::new(row(&field[0]), row(&field[1]), row(&field[2]));
+            assert!(
+                velocity.distance(difference) < 1e-4,
+                "{i}: {velocity} {difference}"
+            );
         }
     }
 }

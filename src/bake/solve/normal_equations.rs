@@ -1,4 +1,4 @@
-//! The normal equations for the weights of the morph targets in one frame.
+//! The normal equations for the weights of the morph targets in a frame.
 
 // The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
 #![allow(clippy::inline_always)]
@@ -6,6 +6,9 @@
 use super::linear::{add_dots, add_ridge, solve_in_place};
 use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use glam::{DMat3, DVec3};
+
+/// A point in a frame: its matrix A (linear part), its residual and its IRLS weight.
+type PointFrame = (DMat3, DVec3, f64);
 
 /// The normal equations for the weights of one frame.
 pub(crate) struct NormalEquations {
@@ -28,18 +31,20 @@ impl NormalEquations {
     }
 
     /// Adds a point with displacements `b` and residual `r` at matrix `a`.
-    pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, irls: f64) {
+    #[inline(always)]
+    fn add(&mut self, b: &[DVec3], (a, r, irls): PointFrame) {
         let [xs, ys, zs] = &mut self.columns;
         for (i, b) in b.iter().enumerate() {
             let column = a * *b;
             (xs[i], ys[i], zs[i]) = (column.x, column.y, column.z);
         }
-        let products = Products {
-            system: self,
-            r,
-            irls,
-        };
-        dispatch(Backend::detect(), products);
+        let [xs, ys, zs] = &self.columns;
+        let rows = self.normal.chunks_exact_mut(self.k.max(1));
+        for (i, (row, right)) in rows.zip(&mut self.right).enumerate() {
+            let column = DVec3::new(xs[i], ys[i], zs[i]);
+            add_dots(&mut row[..=i], irls, column, [xs, ys, zs]);
+            *right += irls * column.dot(r);
+        }
     }
 
     /// Solves for the weights; leaves `w` as it is where the system is singular.
@@ -59,23 +64,29 @@ impl NormalEquations {
     }
 }
 
-/// The products of the columns of a point with one another and with its residual, added to a system.
-struct Products<'a> {
-    system: &'a mut NormalEquations,
-    r: DVec3,
-    irls: f64,
+/// Adds points to the systems of some frames; `points`: by point, its displacements and what it has at each frame.
+pub(crate) fn add_points<'b, F: Fn(usize) -> PointFrame>(
+    systems: &mut [NormalEquations],
+    points: impl Iterator<Item = (&'b [DVec3], F)>,
+) {
+    dispatch(Backend::detect(), Points { systems, points });
 }
 
-impl Kernel for Products<'_> {
+/// Points that are added to systems.
+struct Points<'a, I> {
+    systems: &'a mut [NormalEquations],
+    points: I,
+}
+
+impl<'b, F: Fn(usize) -> PointFrame, I: Iterator<Item = (&'b [DVec3], F)>> Kernel
+    for Points<'_, I>
+{
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Self { system, r, irls } = self;
-        let [xs, ys, zs] = &system.columns;
-        let rows = system.normal.chunks_exact_mut(system.k.max(1));
-        for (i, (row, right)) in rows.zip(&mut system.right).enumerate() {
-            let column = DVec3::new(xs[i], ys[i], zs[i]);
-            add_dots(&mut row[..=i], irls, column, [xs, ys, zs]);
-            *right += irls * column.dot(r);
+        for (b, at_frame) in self.points {
+            for (f, system) in self.systems.iter_mut().enumerate() {
+                system.add(b, at_frame(f));
+            }
         }
     }
 }

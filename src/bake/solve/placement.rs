@@ -1,8 +1,10 @@
 //! Greedy placement of helper joints: a codebook of weight rows, extended at the points of the largest error.
 
-use super::motions::{FitPoint, MotionSolver};
+use super::motion_moments::FitPoint;
+use super::motions::MotionSolver;
+use super::point_weights::Regularisation;
 use super::training::{Snapshot, TrainingSet};
-use super::weights::{MAX_OBSERVATIONS, Regularisation, WeightFitter};
+use super::weights::{MAX_OBSERVATIONS, WeightFitter};
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::{WeightRow, distance, normalised};
 use crate::bake::problem::sampler::Sampler;
@@ -140,13 +142,6 @@ pub(crate) fn place_helpers(
         );
         spent.push(vec![false; rows[i].len()]);
     }
-    let seeds = |placement: &'_ Placement| -> Vec<DVec3> {
-        if refines {
-            placement.seeds.clone()
-        } else {
-            Vec::new()
-        }
-    };
     while placement.codebook.len() < most {
         let first = placement.codebook.len();
         let label = format!("Placing helper joints: {first} of at most {most}");
@@ -188,6 +183,7 @@ pub(crate) fn place_helpers(
             break;
         }
         let fresh = &placement.codebook[first..];
+        let seeds: &[DVec3] = if refines { &placement.seeds } else { &[] };
         for (i, part) in group.meshes.iter().enumerate() {
             let fitter = WeightFitter::new(
                 training,
@@ -214,7 +210,7 @@ pub(crate) fn place_helpers(
                         point,
                         n_joints,
                         &placement.codebook,
-                        &seeds(&placement),
+                        seeds,
                         &group.joint_sets,
                     );
                     let now = fitter.error(point, &row);
@@ -250,7 +246,7 @@ pub(crate) fn place_helpers(
                             point,
                             n_joints,
                             &placement.codebook,
-                            &seeds(&placement),
+                            seeds,
                             &group.joint_sets,
                         );
                         let now = fitter.error(point, &other);

@@ -46,21 +46,26 @@ impl TrainingSet {
         }
     }
 
-    /// The bind position of a mesh's point with morph targets and displacements.
+    /// The displacements of a point of mesh `i`; empty where there are none.
+    pub(crate) fn displacements(&self, part: &GroupMesh, i: usize, point: u32) -> &[DVec3] {
+        match (self.bases.get(i), part.active.binary_search(&point)) {
+            (Some((k, b)), Ok(a)) => &b[a * k..(a + 1) * k],
+            _ => &[],
+        }
+    }
+
+    /// The bind position of a mesh's point with morph targets and its `displacements`.
     pub(crate) fn bind_position(
         &self,
         part: &GroupMesh,
-        i: usize,
         point: u32,
+        displacements: &[DVec3],
         m: usize,
         d: usize,
     ) -> DVec3 {
         let position = part.bind(point, &self.frames[m].instances[d]);
-        let (Some((k, b)), Some(w)) = (self.bases.get(i), self.weights[m].get(d)) else {
-            return position;
-        };
-        match part.active.binary_search(&point) {
-            Ok(a) if w.len() == *k => position + displacement(&b[a * k..(a + 1) * k], w),
+        match self.weights[m].get(d) {
+            Some(w) if w.len() == displacements.len() => position + displacement(displacements, w),
             _ => position,
         }
     }

@@ -1,26 +1,14 @@
-//! Weights of points over joints and helper joints: constrained least squares (non-negative, sum 1, at most four) with
-//! IRLS.
+//! Weights of the points of meshes over joints and helper joints.
 
-// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
-#![allow(clippy::inline_always)]
-
-use super::irls;
-use super::linear::add_dots;
-use super::simplex::minimise_on_simplex;
+use super::point_weights::{PointObservation, Regularisation, fit_point};
 use super::training::TrainingSet;
 use crate::bake::problem::group::{Group, GroupMesh};
-use crate::bake::problem::rows::{
-    MAX_INFLUENCES, WeightRow, blended, distance, limited, normalised,
-};
+use crate::bake::problem::rows::{WeightRow, blended, distance};
 use crate::bake::problem::sampler::Sampler;
 use crate::math::Worse;
-use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use crate::task::{Cancelled, Task};
-use glam::{DAffine3, DMat3, DVec3};
+use glam::DVec3;
 use rayon::prelude::*;
-
-/// Iterations, the first of plain least squares.
-const ITERATIONS: usize = 4;
 
 /// Helpers among the candidates of a point: those of the most similar rows, and with free motions as many of the
 /// nearest.
@@ -32,39 +20,11 @@ const POINTS_PER_CHUNK: usize = 256;
 /// Observations of a point; it bounds the time of a fit.
 pub(crate) const MAX_OBSERVATIONS: usize = 96;
 
-/// The penalty of linear parts is taken at every third observation: it only chooses among nearly equal solutions.
+/// Linear parts are taken from every third observation: they only choose among nearly equal solutions.
 const LINEAR_STRIDE: usize = 3;
 
 /// L1 distance of rows from which on a helper shares next to no joint with a point (2: none).
 const MAX_WEIGHT_DISTANCE: f64 = 1.9;
-
-/// An IRLS iterate replaces the best one if its largest error is below this fraction: the first, plain solution is the
-/// smoothest over the surface.
-const MIN_GAIN: f64 = 0.98;
-
-/// Weights up to this are 0 in a fit: they are below the steps of 1/255 of a byte accessor.
-const MIN_WEIGHT: f64 = 1e-4;
-
-/// A point in one observation.
-pub(crate) struct PointObservation<'a> {
-    /// Skin matrices of joints and helpers.
-    pub(crate) matrices: &'a [DAffine3],
-    /// Bind position with morph targets and displacements.
-    pub(crate) position: DVec3,
-    /// Target position, world.
-    pub(crate) target: DVec3,
-    /// The linear part of the target motion.
-    pub(crate) linear: DMat3,
-}
-
-/// Penalties of the fit.
-#[derive(Clone, Copy)]
-pub(crate) struct Regularisation {
-    /// Of an error of 1 in the linear part, metres: normals follow the linear part.
-    pub(crate) linear: f64,
-    /// Of a difference of 1 from the source's weights, metres: a ridge that selects one of many equal solutions.
-    pub(crate) weights: f64,
-}
 
 /// The fit of a mesh's points in some observations.
 pub(crate) struct WeightFitter<'a> {
@@ -114,8 +74,13 @@ impl<'a> WeightFitter<'a> {
         }
     }
 
-    fn observation(&self, point: u32, observations: (usize, usize, usize)) -> PointObservation<'_> {
-        let (m, d, u) = observations;
+    /// A point with its displacements in one observation.
+    fn observation(
+        &self,
+        point: u32,
+        displacements: &[DVec3],
+        (m, d, u): (usize, usize, usize),
+    ) -> PointObservation<'_> {
         let frame = &self.training.frames[m];
         let drawn = &frame.instances[d];
         let target = if self.whole || drawn.uncorrected.is_empty() {
@@ -127,16 +92,17 @@ impl<'a> WeightFitter<'a> {
             matrices: &self.training.matrices[m][u],
             position: self
                 .training
-                .bind_position(self.part, self.index, point, m, d),
+                .bind_position(self.part, point, displacements, m, d),
             target: target[point as usize].as_dvec3(),
-            linear: DMat3::ZERO,
+            linear: None,
         }
     }
 
     /// The largest error of a point with this row.
     pub(crate) fn error(&self, point: u32, row: &[(u16, f64)]) -> f64 {
-        let errors = self.observations.iter().map(|&observations| {
-            let observation = self.observation(point, observations);
+        let displacements = self.training.displacements(self.part, self.index, point);
+        let errors = self.observations.iter().map(|&observed| {
+            let observation = self.observation(point, displacements, observed);
             let at = blended(row, observation.matrices).transform_point3(observation.position);
             at.distance_squared(observation.target)
         });
@@ -179,15 +145,18 @@ impl<'a> WeightFitter<'a> {
             near.into_iter()
                 .map(|(_, h)| ((n_joints + h) as u16, codebook[h].clone())),
         );
-        let point_observations = self.observations.iter().map(|&observations| {
-            let joint_set =
-                &self.training.frames[observations.0].joint_sets[joint_set_of[observations.2]];
+        let displacements = self.training.displacements(self.part, self.index, point);
+        let observations = self.observations.iter().enumerate();
+        let point_observations = observations.map(|(o, &(m, d, u))| {
+            let joint_set = &self.training.frames[m].joint_sets[joint_set_of[u]];
             PointObservation {
-                linear: joint_set.blend(own).matrix3,
-                ..self.observation(point, observations)
+                linear: o
+                    .is_multiple_of(LINEAR_STRIDE)
+                    .then(|| joint_set.blend(own).matrix3),
+                ..self.observation(point, displacements, (m, d, u))
             }
         });
-        refit(
+        fit_point(
             &candidates,
             own,
             point_observations,
@@ -260,197 +229,4 @@ pub(crate) fn fit_weights(
         rows.push(chunks.concat());
     }
     Ok(rows)
-}
-
-/// The best row over `candidates` (each a slot and its codebook row) for a point of source weights `own`. An IRLS
-/// iterate replaces the plain solution only where it reduces the largest error by 2 %; none follow below `bound`.
-fn refit<'a>(
-    candidates: &[(u16, WeightRow)],
-    own: &[(u16, f64)],
-    point_observations: impl Iterator<Item = PointObservation<'a>>,
-    regularisation: Regularisation,
-    bound: f64,
-) -> WeightRow {
-    let n = candidates.len();
-    // By observation: the offsets of the candidates' positions from the target, by component.
-    let mut offsets: Vec<f64> = Vec::new();
-    let mut linears = vec![0.0; 9 * n];
-    let mut firm = vec![0.0; n * n];
-    let care_2 = LINEAR_STRIDE as f64 * regularisation.linear * regularisation.linear;
-    for (o, observation) in point_observations.enumerate() {
-        let start = offsets.len();
-        offsets.resize(start + 3 * n, 0.0);
-        let of_linear = o.is_multiple_of(LINEAR_STRIDE);
-        for (i, (slot, _)) in candidates.iter().enumerate() {
-            let matrix = &observation.matrices[usize::from(*slot)];
-            let offset = matrix.transform_point3(observation.position) - observation.target;
-            for (component, x) in offset.to_array().into_iter().enumerate() {
-                offsets[start + component * n + i] = x;
-            }
-            if of_linear {
-                let linear = (matrix.matrix3 - observation.linear).to_cols_array();
-                for (component, x) in linear.into_iter().enumerate() {
-                    linears[component * n + i] = x;
-                }
-            }
-        }
-        if of_linear {
-            add_products(&mut firm, &linears, n, care_2);
-        }
-    }
-    let n_observations = offsets.len().checked_div(3 * n).unwrap_or(0) as f64;
-    // The ridge towards the source's weights.
-    let mut joints: Vec<u16> = own.iter().map(|r| r.0).collect();
-    joints.extend(candidates.iter().flat_map(|c| c.1.iter().map(|r| r.0)));
-    joints.sort_unstable();
-    joints.dedup();
-    let of = |row: &[(u16, f64)], j: u16| row.iter().find(|r| r.0 == j).map_or(0.0, |r| r.1);
-    for i in 0..n {
-        for j in 0..=i {
-            let both = joints.iter().map(|&joint| {
-                let own = of(own, joint);
-                (of(&candidates[i].1, joint) - own) * (of(&candidates[j].1, joint) - own)
-            });
-            firm[i * n + j] += n_observations
-                * regularisation.weights
-                * regularisation.weights
-                * both.sum::<f64>();
-        }
-    }
-    let mut irls_weights = vec![1.0; n_observations as usize];
-    let mut best: Option<(f64, Vec<(usize, f64)>)> = None;
-    for _ in 0..ITERATIONS {
-        let mut g = firm.clone();
-        for (offsets, irls) in offsets.chunks_exact((3 * n).max(1)).zip(&irls_weights) {
-            add_products(&mut g, offsets, n, *irls);
-        }
-        for i in 0..n {
-            for j in 0..i {
-                g[j * n + i] = g[i * n + j];
-            }
-        }
-        let found = minimise_sparse(&g, n);
-        let errors = offsets.chunks_exact((3 * n).max(1)).map(|offsets| {
-            let offset = |&(i, x): &(usize, f64)| {
-                DVec3::new(offsets[i], offsets[n + i], offsets[2 * n + i]) * x
-            };
-            found.iter().map(offset).sum::<DVec3>().length()
-        });
-        let errors: Vec<f64> = errors.collect();
-        let max_error = errors.iter().copied().fold(0.0, f64::worse);
-        if best
-            .as_ref()
-            .is_none_or(|best| max_error < MIN_GAIN * best.0)
-        {
-            best = Some((max_error, found));
-        }
-        if max_error <= bound || !irls::update(&mut irls_weights, &errors) {
-            break;
-        }
-        irls::normalise(&mut irls_weights);
-    }
-    let row = best.map_or_else(Vec::new, |best| best.1);
-    if row.is_empty() {
-        // The equations are not finite.
-        return limited(own.to_vec());
-    }
-    let row = row.into_iter().map(|(i, x)| (candidates[i].0, x));
-    normalised(row.collect())
-}
-
-/// Adds `factor` times the scalar products of n vectors, given by component (a multiple of three), to the lower half of a
-/// matrix by rows.
-struct AddProducts<'a> {
-    matrix: &'a mut [f64],
-    components: &'a [f64],
-    n: usize,
-    factor: f64,
-}
-
-impl Kernel for AddProducts<'_> {
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        let Self { n, factor, .. } = self;
-        for three in self.components.chunks_exact((3 * n).max(1)) {
-            let (xs, rest) = three.split_at(n);
-            let (ys, zs) = rest.split_at(n);
-            for i in 0..n {
-                let own = DVec3::new(xs[i], ys[i], zs[i]) * factor;
-                let row = &mut self.matrix[i * n..=i * n + i];
-                add_dots(row, 1.0, own, [xs, ys, zs]);
-            }
-        }
-    }
-}
-
-fn add_products(matrix: &mut [f64], components: &[f64], n: usize, factor: f64) {
-    let products = AddProducts {
-        matrix,
-        components,
-        n,
-        factor,
-    };
-    dispatch(Backend::detect(), products);
-}
-
-/// The minimiser of `x' g x` on the simplex with at most [`MAX_INFLUENCES`] nonzero entries, by removing the smallest
-/// ones.
-fn minimise_sparse(g: &[f64], n: usize) -> Vec<(usize, f64)> {
-    let mut chosen: Vec<usize> = (0..n).collect();
-    loop {
-        let m = chosen.len();
-        let part: Vec<f64> = (0..m * m)
-            .map(|e| g[chosen[e / m] * n + chosen[e % m]])
-            .collect();
-        let x = minimise_on_simplex(&part, m);
-        let found = chosen.iter().copied().zip(x);
-        let mut kept: Vec<(usize, f64)> = found.filter(|k| k.1 > MIN_WEIGHT).collect();
-        if kept.len() <= MAX_INFLUENCES {
-            return kept;
-        }
-        let least = kept
-            .iter()
-            .enumerate()
-            .min_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        if let Some(least) = least.map(|l| l.0) {
-            kept.remove(least);
-        }
-        chosen = kept.into_iter().map(|k| k.0).collect();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use glam::DQuat;
-
-    #[test]
-    fn a_helper_that_does_it_takes_the_point() {
-        let half = DQuat::from_rotation_z(0.8);
-        let matrices = [
-            DAffine3::IDENTITY,
-            DAffine3::from_quat(half * half),
-            DAffine3::from_quat(half),
-        ];
-        let observation = PointObservation {
-            matrices: &matrices,
-            position: DVec3::X,
-            target: half * DVec3::X,
-            linear: DMat3::from_quat(half),
-        };
-        let own = vec![(0, 0.5), (1, 0.5)];
-        let candidates = [(0, vec![(0, 1.0)]), (1, vec![(1, 1.0)]), (2, own.clone())];
-        let regularisation = Regularisation {
-            linear: 0.02,
-            weights: 0.02,
-        };
-        let row = refit(
-            &candidates,
-            &own,
-            std::iter::once(observation),
-            regularisation,
-            0.0,
-        );
-        assert_eq!((row.len(), row[0].0), (1, 2), "{row:?}");
-    }
 }
