@@ -1,70 +1,17 @@
 //! The error of a written file: linear blend skinning of one document compared with the deformer stacks of another.
 
 use crate::bake::compared_times::ComparedTimes;
-use crate::bake::normal_angles::{AngleHistogram, Angles, Shading, angle};
-use crate::bake::peaks::{Peak, ROUNDS};
+use crate::bake::comparison::{Comparison, FrameErrors, Player, compare_at, compare_closely};
+use crate::bake::normal_angles::{Shading, angle};
 use crate::bake::problem::sampler::{
     Clips, Frame, FrameTime, SampleRequest, Sampler, SkinnedInstance, StackChoice,
 };
-use crate::document::{ClipId, Document, InstanceId, MeshId};
-use crate::math::Worse;
+use crate::document::{ClipId, Document, InstanceId};
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The bin width of the error histogram, as a fraction of the diagonal: the resolution of percentiles, 1/500 of the
-/// default tolerance.
-const BIN: f64 = 2e-6;
-const N_BINS: usize = 100_000;
-/// Times that are evaluated together, which bounds the memory.
-const STRETCH: usize = 64;
-/// Peaks of errors below this are not followed: it is the smallest tolerance, as a fraction of the diagonal.
-const LEAST_PEAK: f64 = 1e-5;
-
-/// Errors of a played document.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Comparison {
-    /// The diagonal of the bounding box in the rest pose, metres.
-    pub diagonal: f64,
-    /// The rounding of positions far from the origin in a player, as a fraction of the diagonal; 0 where it is below all
-    /// tolerances.
-    pub rounding: f64,
-    /// The largest error found, as a fraction of the diagonal. Between the times compared there may be a larger one.
-    pub max: f64,
-    /// The largest error found within the two milliseconds of jumps, which is in no other figure.
-    pub max_in_jumps: f64,
-    /// The 99.9th percentile over all points of skinned meshes at all times.
-    pub p999: f64,
-    /// The root mean square error over the same.
-    pub rms: f64,
-    /// The largest error; `None` without skinned meshes or clips.
-    pub worst: Option<InstanceErrors>,
-    /// The largest error of each compared clip.
-    pub by_clip: BTreeMap<ClipId, f64>,
-    /// Angles between normals.
-    pub normals: Angles,
-    /// The number of times compared.
-    pub n_moments: usize,
-}
-
-/// The largest error and its location.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InstanceErrors {
-    /// Its clip.
-    pub clip: ClipId,
-    /// Its time, seconds.
-    pub time: f64,
-    /// Its instance.
-    pub instance: InstanceId,
-    /// The mesh of the instance.
-    pub mesh: MeshId,
-    /// The point in the mesh of the first document.
-    pub point: u32,
-    /// The error as a fraction of the diagonal.
-    pub error: f64,
-}
 
 /// A document as a player shows it.
 #[derive(Clone, Copy)]
@@ -84,21 +31,6 @@ impl<'a> From<&'a Document> for Shown<'a> {
     }
 }
 
-/// The errors at one time.
-struct FrameErrors {
-    counts: BTreeMap<usize, u64>,
-    square: f64,
-    n: u64,
-    worst: Option<(f64, usize, u32)>,
-    angles: AngleHistogram,
-}
-
-impl FrameErrors {
-    fn largest(&self) -> f64 {
-        self.worst.map_or(0.0, |worst| worst.0)
-    }
-}
-
 /// Compares `seen`, deformed by its own stacks, with `shown`, deformed by linear blend skinning: at all keyframes of
 /// the clips `chosen` (empty: all) and just before each step, in the middle between them, at other times, and around the
 /// largest errors. Both must hold the same vertices in the same instances.
@@ -113,16 +45,7 @@ pub fn compare(
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
     with_pair(seen, shown, clips, task, |pair| {
-        let times = pair.times_of(chosen, |times| times.outside_jumps);
-        let in_jumps = pair.times_of(chosen, |times| times.in_jumps);
-        let (mut comparison, measured) = pair.compare(&times, "Verifying the file", task)?;
-        pair.follow_peaks(&mut comparison, &measured, task)?;
-        for stretch in in_jumps.chunks(STRETCH) {
-            let found = pair.measure(stretch, task)?;
-            let errors = found.iter().filter_map(|found| Some(found.worst?.0));
-            comparison.max_in_jumps = errors.fold(comparison.max_in_jumps, f64::worse);
-        }
-        Ok(comparison)
+        Ok(compare_closely(pair, &pair.times_of(chosen), task)?.0)
     })
 }
 
@@ -135,9 +58,8 @@ pub fn compare_uncorrected(
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
     with_pair(seen, shown, clips, task, |pair| {
-        let times = pair.times_of(chosen, |times| times.outside_jumps);
         let what = "Measuring the error without correction";
-        Ok(pair.compare(&times, what, task)?.0)
+        Ok(compare_at(pair, &pair.times_of(chosen), what, task)?.0)
     })
 }
 
@@ -158,14 +80,13 @@ fn with_pair(
     let read: Vec<&Clip> = shown.document.clips().values().map(AsRef::as_ref).collect();
     let theirs = Clips::read(own.ids.clone(), read);
     if theirs.authored.len() != own.ids.len() {
-        return Ok(Comparison {
-            diagonal: left.diagonal(),
-            max: f64::INFINITY,
-            ..Comparison::default()
-        });
+        return Ok(Comparison::unknown(left.diagonal()));
     }
     let instances = shown.instances;
-    work(&Comparer::of((&left, &own), (&right, &theirs), instances))
+    let pair = Comparer::of((&left, &own), (&right, &theirs), instances);
+    let mut comparison = work(&pair)?;
+    comparison.rounding = left.rounding(pair.diagonal) / pair.diagonal;
+    Ok(comparison)
 }
 
 /// Two documents with their clips.
@@ -234,138 +155,13 @@ impl<'s, 'a> Comparer<'s, 'a> {
         }
     }
 
-    /// The times of the `chosen` clips of the second document.
-    fn times_of(
-        &self,
-        chosen: &[ClipId],
-        which: impl Fn(ComparedTimes) -> Vec<f64>,
-    ) -> Vec<FrameTime> {
+    /// The `chosen` clips with the times of the second document.
+    fn times_of(&self, chosen: &[ClipId]) -> Vec<(usize, ComparedTimes)> {
         let clips = self.right.1;
-        let mut times = Vec::new();
-        for (i, id) in clips.ids.iter().enumerate() {
-            if chosen.is_empty() || chosen.contains(id) {
-                let secs = which(ComparedTimes::of(clips.authored[i]));
-                times.extend(secs.into_iter().map(|secs| FrameTime {
-                    clip: Some(i),
-                    secs,
-                }));
-            }
-        }
-        times
-    }
-
-    /// The errors at each of a few times.
-    fn measure(&self, times: &[FrameTime], task: &Task) -> Result<Vec<FrameErrors>, Cancelled> {
-        let (left, clips) = self.left;
-        let (right, theirs) = self.right;
-        let linear = SampleRequest::all(StackChoice::Linear);
-        let show = |_: usize, frame: Frame| self.show(&frame);
-        let shown = right.sample(theirs, times, linear, task, show)?;
-        let wanted = SampleRequest {
-            normals: true,
-            ..SampleRequest::all(StackChoice::Own)
-        };
-        let look = |i: usize, frame: Frame| self.look(&frame, &shown[i]);
-        left.sample(clips, times, wanted, task, look)
-    }
-
-    /// Measures the error between the times `measured` around its peaks.
-    fn follow_peaks(
-        &self,
-        comparison: &mut Comparison,
-        measured: &[(FrameTime, f64)],
-        task: &Task,
-    ) -> Result<(), Cancelled> {
-        if !comparison.max.is_finite() || comparison.max < LEAST_PEAK {
-            return Ok(());
-        }
-        let mut peaks = Peak::find(measured);
-        for n in ROUNDS {
-            Peak::keep_largest(&mut peaks, n);
-            let times: Vec<FrameTime> = peaks.iter().flat_map(Peak::middles).collect();
-            let found = self.measure(&times, task)?;
-            let of_peaks = peaks.iter_mut().zip(found.as_chunks::<2>().0);
-            for (peak, found) in of_peaks {
-                peak.narrow([&found[0], &found[1]].map(FrameErrors::largest));
-            }
-            for (time, found) in times.iter().zip(&found) {
-                self.keep_worst(comparison, *time, found);
-            }
-            comparison.n_moments += times.len();
-        }
-        Ok(())
-    }
-
-    /// Keeps the largest error of a time if it is the largest so far.
-    fn keep_worst(&self, comparison: &mut Comparison, time: FrameTime, found: &FrameErrors) {
-        let (left, clips) = self.left;
-        let (Some((error, d, point)), Some(clip)) = (found.worst, time.clip) else {
-            return;
-        };
-        let clip = clips.ids[clip];
-        let of_clip = comparison.by_clip.entry(clip).or_default();
-        *of_clip = of_clip.worse(error);
-        if comparison.worst.is_none() || error > comparison.max {
-            comparison.max = error;
-            comparison.worst = Some(InstanceErrors {
-                clip,
-                time: time.secs,
-                instance: left.instances[d].id,
-                mesh: left.instances[d].mesh,
-                point,
-                error,
-            });
-        }
-    }
-
-    /// The errors at `times`, and the largest at each.
-    fn compare(
-        &self,
-        times: &[FrameTime],
-        what: &str,
-        task: &Task,
-    ) -> Result<(Comparison, Vec<(FrameTime, f64)>), Cancelled> {
-        let mut measured = Vec::with_capacity(times.len());
-        let mut comparison = Comparison {
-            diagonal: self.diagonal,
-            rounding: self.left.0.rounding(self.diagonal) / self.diagonal,
-            n_moments: times.len(),
-            ..Comparison::default()
-        };
-        let mut counts = vec![0u64; N_BINS + 1];
-        let mut angles = AngleHistogram::default();
-        let (mut square, mut n) = (0.0, 0u64);
-        for (done, stretch) in times.chunks(STRETCH).enumerate() {
-            task.step(what, (done * STRETCH) as f32 / times.len() as f32)?;
-            for (&time, looked) in stretch.iter().zip(self.measure(stretch, task)?) {
-                self.keep_worst(&mut comparison, time, &looked);
-                measured.push((time, looked.largest()));
-                square += looked.square;
-                n += looked.n;
-                looked
-                    .counts
-                    .into_iter()
-                    .for_each(|(step, count)| counts[step] += count);
-                angles.append(&looked.angles);
-            }
-        }
-        comparison.rms = (square / n.max(1) as f64).sqrt();
-        let mut above = 0;
-        for (step, count) in counts.iter().enumerate().rev() {
-            above += count;
-            if above as f64 > 0.001 * n as f64 {
-                // The last bin has no upper end.
-                let end = if step < N_BINS {
-                    (step + 1) as f64 * BIN
-                } else {
-                    f64::INFINITY
-                };
-                comparison.p999 = end.min(comparison.max);
-                break;
-            }
-        }
-        comparison.normals = angles.angles();
-        Ok((comparison, measured))
+        let ids = clips.ids.iter().enumerate();
+        let ids = ids.filter(|(_, id)| chosen.is_empty() || chosen.contains(id));
+        ids.map(|(i, _)| (i, ComparedTimes::of(&[clips.authored[i]])))
+            .collect()
     }
 
     /// A player's points and normals at a time, by instance of the first document.
@@ -388,13 +184,7 @@ impl<'s, 'a> Comparer<'s, 'a> {
     }
 
     fn look(&self, frame: &Frame, shown: &[Option<ShownInstance>]) -> FrameErrors {
-        let mut looked = FrameErrors {
-            counts: BTreeMap::new(),
-            square: 0.0,
-            n: 0,
-            worst: None,
-            angles: AngleHistogram::default(),
-        };
+        let mut looked = FrameErrors::default();
         for (d, (drawn, (shown, found))) in frame
             .instances
             .iter()
@@ -402,27 +192,42 @@ impl<'s, 'a> Comparer<'s, 'a> {
             .enumerate()
         {
             let (Some(shown), Some(found)) = (shown, found) else {
-                // A missing instance has an infinite error.
-                looked.worst = Some((f64::INFINITY, d, 0));
+                looked.add_missing(d);
                 continue;
             };
             for (point, (target, place)) in drawn.target.iter().zip(&shown.positions).enumerate() {
-                let error = 0.0.worse(f64::from(target.distance(*place)) / self.diagonal);
-                looked.square += error * error;
-                looked.n += 1;
-                *looked
-                    .counts
-                    .entry(((error / BIN) as usize).min(N_BINS))
-                    .or_default() += 1;
-                if looked.worst.is_none_or(|w| error > w.0) {
-                    looked.worst = Some((error, d, point as u32));
-                }
+                let error = f64::from(target.distance(*place)) / self.diagonal;
+                looked.add(error, d, point);
             }
             for (&normal, shown) in found.shading.normals.iter().zip(&shown.normals) {
                 let target = drawn.normals[normal as usize].as_dvec3();
-                looked.angles.add(angle(*shown, target));
+                looked.add_angle(angle(*shown, target));
             }
         }
         looked
+    }
+}
+
+impl Player for Comparer<'_, '_> {
+    fn seen(&self) -> (&Sampler<'_>, &Clips<'_>) {
+        self.left
+    }
+
+    fn diagonal(&self) -> f64 {
+        self.diagonal
+    }
+
+    fn measure(&self, times: &[FrameTime], task: &Task) -> Result<Vec<FrameErrors>, Cancelled> {
+        let (left, clips) = self.left;
+        let (right, theirs) = self.right;
+        let linear = SampleRequest::all(StackChoice::Linear);
+        let show = |_: usize, frame: Frame| self.show(&frame);
+        let shown = right.sample(theirs, times, linear, task, show)?;
+        let wanted = SampleRequest {
+            normals: true,
+            ..SampleRequest::all(StackChoice::Own)
+        };
+        let look = |i: usize, frame: Frame| self.look(&frame, &shown[i]);
+        left.sample(clips, times, wanted, task, look)
     }
 }

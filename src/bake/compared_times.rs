@@ -1,7 +1,7 @@
 //! The times at which a written clip is compared.
 
 use crate::bake::problem::key_times::{MIN_KEY_INTERVAL, is_jump};
-use crate::skeleton::{Clip, Interpolation};
+use crate::skeleton::{Channel, Clip, Interpolation};
 use std::collections::BTreeSet;
 
 /// Times of a clip compared besides its keyframes and the middles between them.
@@ -10,7 +10,7 @@ const EXTRA_TIMES: usize = 24;
 /// The times at which a clip is compared, ascending.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ComparedTimes {
-    /// [`compared_times`], and the last time before each step.
+    /// All keyframes, the middles of the intervals between them, other times, and the last time before each step.
     pub(super) outside_jumps: Vec<f64>,
     /// Times within the two milliseconds in which tracks pass from one side of a jump to the other; the jump itself has a
     /// keyframe where the source has one.
@@ -18,8 +18,10 @@ pub(super) struct ComparedTimes {
 }
 
 impl ComparedTimes {
-    pub(super) fn of(clip: &Clip) -> Self {
-        let keys = keys_of(clip);
+    /// The times of one clip, whose channels are in several: those of the document, and those of a file that has others.
+    pub(super) fn of(clips: &[&Clip]) -> Self {
+        let channels = || clips.iter().flat_map(|clip| &clip.channels);
+        let keys = keys_of(channels());
         let is_within = |i: &usize| {
             let around = [keys.get(i.wrapping_sub(1)), keys.get(*i), keys.get(i + 1)];
             let [Some(&before), Some(_), Some(&after)] = around else {
@@ -29,7 +31,7 @@ impl ComparedTimes {
         };
         let in_jumps = (0..keys.len()).filter(is_within).map(|i| keys[i]);
         let in_jumps: Vec<f64> = in_jumps.collect();
-        let mut outside_jumps = compared_times(clip);
+        let mut outside_jumps = compared_times(&keys);
         outside_jumps.retain(|time| !in_jumps.contains(time));
         let mut times = Self {
             outside_jumps,
@@ -39,7 +41,7 @@ impl ComparedTimes {
             let at = |share: f64| pair[0] + share * (pair[1] - pair[0]);
             times.in_jumps.extend([0.25, 0.5, 0.75].map(at));
         }
-        let steps = clip.channels.iter();
+        let steps = channels();
         let steps = steps.filter(|channel| channel.interpolation == Interpolation::Step);
         for step in steps.flat_map(|channel| channel.times.iter().skip(1)) {
             // Half a rounding step of f32 before it, so that players whose times are f64 show it.
@@ -69,8 +71,8 @@ fn is_halved(from: f64, to: f64) -> bool {
 }
 
 /// The distinct finite keyframe times of all channels that are not negative, ascending.
-fn keys_of(clip: &Clip) -> Vec<f64> {
-    let times = clip.channels.iter().flat_map(|c| c.times.iter());
+fn keys_of<'a>(channels: impl Iterator<Item = &'a Channel>) -> Vec<f64> {
+    let times = channels.flat_map(|c| c.times.iter());
     // Non-negative floats order like their bits.
     let times = times.filter(|t| **t >= 0.0 && t.is_finite());
     let keys: BTreeSet<u32> = times.map(|t| t.to_bits()).collect();
@@ -78,10 +80,9 @@ fn keys_of(clip: &Clip) -> Vec<f64> {
     keys.map(|bits| f64::from(f32::from_bits(bits))).collect()
 }
 
-/// All keyframes of a clip, the middles of intervals that are no jump (and the quarters of short ones), and other times.
-pub(super) fn compared_times(clip: &Clip) -> Vec<f64> {
-    let keys = keys_of(clip);
-    let mut times = keys.clone();
+/// All keyframes, the middles of intervals that are no jump (and the quarters of short ones), and other times.
+fn compared_times(keys: &[f64]) -> Vec<f64> {
+    let mut times = keys.to_vec();
     for pair in keys.windows(2).filter(|pair| !is_jump(pair[0], pair[1])) {
         let at = |share: f64| pair[0] + share * (pair[1] - pair[0]);
         times.push(at(0.5));
@@ -107,7 +108,7 @@ pub(super) fn compared_times(clip: &Clip) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skeleton::{Channel, Interpolation, JointId, Property};
+    use crate::skeleton::{JointId, Property};
 
     #[test]
     fn jumps_are_not_looked_into() {
@@ -121,7 +122,7 @@ mod tests {
             }],
             ..Clip::default()
         };
-        let found = ComparedTimes::of(&clip);
+        let found = ComparedTimes::of(&[&clip]);
         let jump = f64::from(1.001f32);
         assert!(found.in_jumps.contains(&jump) && !found.outside_jumps.contains(&jump));
         let times = found.outside_jumps;

@@ -16,6 +16,7 @@
 
 pub mod compare;
 mod compared_times;
+mod comparison;
 mod emit;
 mod estimate;
 pub mod frames;
@@ -27,7 +28,7 @@ mod sample_targets;
 mod solve;
 pub mod static_shapes;
 
-pub use compare::{Comparison, InstanceErrors};
+pub use comparison::{Comparison, InstanceErrors};
 pub use estimate::{Estimate, estimate};
 pub use normal_angles::Angles;
 pub use problem::antipodal::JumpCause;

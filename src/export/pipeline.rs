@@ -7,20 +7,20 @@ use super::options::{ExportOptions, Exported};
 use super::plan::Plan;
 use super::preflight::{n_compensating, needs_correction};
 use super::read_back::{document_of, read_parts};
+use super::refusals::{refuse_cut_short, refuse_outside};
 use super::report::{CorrectionReport, add_correction_findings, add_jump_findings, scale_finding};
 use super::verify::{ReadFile, Verified, verify_frames, verify_skin};
 use crate::bake::compare::compare_uncorrected;
-use crate::bake::frames::frames;
+use crate::bake::frames::{MissedTimes, frames};
 use crate::bake::{BakeMode, BakeOptions, Baked, bake, sample_targets};
-use crate::document::{ClipId, Document, SourceKind};
+use crate::document::{ClipId, Document};
 use crate::finding::Finding;
 use crate::io::gltf_export::{
-    BakedUse, Changes, Destination, Framed, GltfFormat, Written, copy_source, for_file, is_beside,
-    size_of_source, write_frames, write_model,
+    BakedUse, Changes, Destination, Framed, Written, copy_source, for_file, size_of_source,
+    write_frames, write_model,
 };
 use crate::math::Worse;
 use crate::task::Task;
-use serde_json::Value;
 use std::time::Instant;
 
 /// A file whose largest error exceeds the tolerance by up to this factor is baked again, if the solver itself came
@@ -44,6 +44,13 @@ impl Made {
     fn seconds(&self) -> (f64, f64) {
         let correction = self.exported.correction.as_ref();
         correction.map_or((0.0, 0.0), |c| (c.bake_seconds, c.check_seconds))
+    }
+
+    /// Whether its largest error is smaller.
+    fn is_nearer_than(&self, other: &Self) -> bool {
+        let largest = |made: &Self| Some(made.exported.correction.as_ref()?.max_percent);
+        let pair = largest(self).zip(largest(other));
+        pair.is_some_and(|(own, other)| own < other)
     }
 
     /// Adds those of an earlier attempt.
@@ -97,51 +104,6 @@ pub(super) fn make(
         }
         Some(correct) => skinned(document, &plan, correct, &destination, task),
     }
-}
-
-/// Refuses to carry the data of buffers outside of the source's folder into the files of an export, unless it is chosen.
-/// Images can stay references, but without its buffers a model is none.
-pub(super) fn refuse_outside(
-    document: &Document,
-    options: &ExportOptions,
-) -> Result<(), ExportError> {
-    let source = document.source().filter(|_| !options.include_outside);
-    let is_packed = |uri: &str| options.format == GltfFormat::Glb || is_beside(uri);
-    let buffers = source.and_then(|source| {
-        let buffers = source.json.get("buffers")?.as_array()?.iter();
-        let uris = buffers.filter_map(|buffer| buffer.get("uri")?.as_str());
-        uris.into_iter()
-            .find(|uri| source.outside.contains(*uri) && is_packed(uri))
-    });
-    match buffers {
-        Some(uri) => Err(ExportError::Outside {
-            uri: uri.to_owned(),
-        }),
-        None => Ok(()),
-    }
-}
-
-/// Refuses to write a binary file that lacks the end of its data, as an interrupted download does: it opens with what is
-/// left, but a program that reads its copy cannot know that something is missing.
-pub(super) fn refuse_cut_short(document: &Document) -> Result<(), ExportError> {
-    let source = document.source().filter(|s| s.kind == SourceKind::Glb);
-    let missing = source.and_then(|source| {
-        let buffer = source.json.get("buffers")?.get(0)?;
-        let is_own = buffer.get("uri").is_none() && buffer.get("extensions").is_none();
-        let wanted = buffer.get("byteLength")?.as_u64().filter(|_| is_own)?;
-        let present = source.buffers.first()?.len();
-        let number = |view: &Value, key: &str| view.get(key).and_then(Value::as_u64);
-        let is_cut = |view: &Value| {
-            let start = number(view, "byteOffset").unwrap_or(0);
-            let end = start.saturating_add(number(view, "byteLength").unwrap_or(0));
-            number(view, "buffer") == Some(0) && end > present as u64
-        };
-        // Where only padding is missing, nothing is lost.
-        let views = source.json.get("bufferViews")?.as_array()?;
-        let is_short = wanted > present as u64 && views.iter().any(is_cut);
-        is_short.then_some(ExportError::CutShort { wanted, present })
-    });
-    missing.map_or(Ok(()), Err)
 }
 
 /// The file without correction, as written and as read again.
@@ -246,9 +208,7 @@ fn nearly_met(
         };
         let mut latest = within(&tighter)?;
         excess = excess_of(&latest.0);
-        let largest = |made: &Made| made.exported.correction.as_ref().map(|c| c.max_percent);
-        let pair = largest(&latest.0).zip(largest(&best.0));
-        if pair.is_some_and(|(latest, best)| latest < best) {
+        if latest.0.is_nearer_than(&best.0) {
             std::mem::swap(&mut best, &mut latest);
         }
         best.0.add_seconds(latest.0.seconds());
@@ -324,7 +284,8 @@ fn without_correction(
     Ok(finish(document, written, correction, file.document))
 }
 
-/// A file of morph frames.
+/// A file of morph frames. Where it misses the tolerance between the times at which shapes were sampled, they are sampled
+/// there too and frames are found again, as long as that makes the error smaller.
 fn framed(
     document: &Document,
     plan: &Plan<'_>,
@@ -332,16 +293,67 @@ fn framed(
     destination: &Destination<'_>,
     task: &Task,
 ) -> Result<Made, ExportError> {
+    let mut plain = None;
+    let mut within = |missed: &MissedTimes| {
+        framed_once(
+            document,
+            plan,
+            (correct, missed),
+            destination,
+            &mut plain,
+            task,
+        )
+    };
+    let mut missed = MissedTimes::new();
+    let (mut best, mut more) = within(&missed)?;
+    for _ in 1..MAX_BAKES {
+        if more.is_empty() {
+            break;
+        }
+        for (clip, times) in more {
+            missed.entry(clip).or_default().extend(times);
+        }
+        let mut latest = match within(&missed) {
+            // More shapes than fit into memory.
+            Err(ExportError::Frames(_)) => break,
+            latest => latest?,
+        };
+        let is_nearer = latest.0.is_nearer_than(&best);
+        if is_nearer {
+            std::mem::swap(&mut best, &mut latest.0);
+        }
+        best.add_seconds(latest.0.seconds());
+        if !is_nearer {
+            break;
+        }
+        more = latest.1;
+    }
+    Ok(best)
+}
+
+/// [`framed`], with frames found once, and the times at which it misses the tolerance. `plain`: the file without correction,
+/// written if it is missing.
+fn framed_once(
+    document: &Document,
+    plan: &Plan<'_>,
+    (correct, missed): (&BakeOptions, &MissedTimes),
+    destination: &Destination<'_>,
+    plain: &mut Option<Plain>,
+    task: &Task,
+) -> Result<(Made, MissedTimes), ExportError> {
     let clips = &plan.clips.clips;
     let start = Instant::now();
-    let framed: Framed = frames(document, clips, correct.tolerance, task)?;
+    let framed: Framed = frames(document, clips, correct.tolerance, missed, task)?;
     let bake_seconds = start.elapsed().as_secs_f64();
     let mut frames = write_frames(document, clips, &framed, correct, destination, task)?;
     plan.clips.add_findings(&mut frames.written.report);
     let start = Instant::now();
     let read = document_of(read_parts(&frames.written.files, task)?)?;
-    let (_, plain) = plain_file(document, plan, destination, task)?;
-    let verified = verify_frames(document, &frames, &read, &plain, task)?;
+    let (_, plain) = match plain {
+        Some(plain) => plain,
+        None => plain.insert(plain_file(document, plan, destination, task)?),
+    };
+    let (verified, missed) = verify_frames(document, &frames, &read, plain, correct, task)?;
     let mut correction = report(document, correct, None, &verified);
     correction.nothing_to_do = false;
     let off = framed.values().map(|framed| framed.off);
@@ -355,7 +367,8 @@ fn framed(
     let improvement = Improvement::of(&verified, correct.tolerance);
     findings.extend(skinning_finding(document, &improvement));
     frames.written.report.findings = findings;
-    Ok(finish(document, frames.written, correction, read))
+    let made = finish(document, frames.written, correction, read);
+    Ok((made, missed))
 }
 
 /// The file of the same clips without correction, and as read again: what players show without one.

@@ -1,5 +1,6 @@
 //! The report of a corrected file: measured errors, sizes and findings.
 
+use super::normals_report::{normals_finding, normals_hint};
 use crate::bake::{
     Angles, BakeMode, BakeOptions, Baked, Comparison, InstanceErrors, Jump, JumpCause,
 };
@@ -10,12 +11,6 @@ use serde::Serialize;
 
 /// The number of morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
 const COMMON_TARGETS: usize = 8;
-
-/// Normals that became worse by more than this are reported, degrees.
-const WORSE_DEGREES: f64 = 0.1;
-
-/// Normals that differ by more than this at the 99th percentile get a finding, degrees: shading begins to look different.
-const SEEN_DEGREES: f64 = 2.0;
 
 /// An error that rounding explains, as a fraction of the diagonal.
 const ROUNDING: f64 = 1e-5;
@@ -57,7 +52,8 @@ pub struct CorrectionReport {
     pub rounding_percent: f64,
     /// The largest error of the same file without correction, as players show it.
     pub before_max_percent: f64,
-    /// The largest error with correction; infinite (null in JSON) where a vertex has no finite position.
+    /// The largest error found with correction, an estimate from [`Self::moments`]; infinite (null in JSON) where a vertex
+    /// has no finite position.
     pub max_percent: f64,
     /// The largest error within the two milliseconds in which the file passes from one side of a jump to the other; no
     /// other figure includes it.
@@ -74,6 +70,9 @@ pub struct CorrectionReport {
     /// Normal error with correction.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals: NormalAngles,
+    /// What would turn normals further, a sentence; empty where no option does.
+    #[serde(skip)]
+    pub normals_hint: &'static str,
     /// The location of the largest error.
     pub worst: Option<WorstPlace>,
     /// Number of times at which the error was measured.
@@ -254,6 +253,7 @@ impl CorrectionReport {
         let meshes: Vec<CorrectedMesh> = meshes.collect();
         let worst = after.worst.as_ref();
         let worst = worst.map(|worst| WorstPlace::of(document, worst));
+        let morph_targets = meshes.iter().map(|m| m.morph_targets).max().unwrap_or(0);
         Self {
             mode: options.mode,
             tolerance_percent: 100.0 * options.tolerance,
@@ -261,7 +261,7 @@ impl CorrectionReport {
             lacks_clip,
             nothing_to_do: baked.is_none() && !lacks_clip,
             helper_joints: baked_or_none.joints.len(),
-            morph_targets: meshes.iter().map(|m| m.morph_targets).max().unwrap_or(0),
+            morph_targets,
             meshes,
             diagonal: after.diagonal,
             rounding_percent: 100.0 * after.rounding,
@@ -273,6 +273,7 @@ impl CorrectionReport {
             rms_percent: 100.0 * after.rms,
             normals_before: before.normals.into(),
             normals: after.normals.into(),
+            normals_hint: normals_hint(options, morph_targets),
             worst,
             moments: after.n_moments,
             ..Self::default()
@@ -296,14 +297,25 @@ impl CorrectionReport {
         }
     }
 
+    /// Whether it moves vertices but turns no normals, as displacements alone do.
+    fn leaves_normals(&self) -> bool {
+        let turns = |mesh: &CorrectedMesh| mesh.reweighted || mesh.turned_normals > 0;
+        !self.meshes.is_empty() && !self.meshes.iter().any(turns)
+    }
+
     /// The result as one line.
     pub fn summary(&self) -> String {
         if self.lacks_clip {
             return LACKS_CLIP.into();
         }
         let mut errors = format!(
-            "largest error {:.4} % of the diagonal (99.9th percentile {:.4} %, RMS {:.4} %; without correction {:.3} %)",
-            self.max_percent, self.p999_percent, self.rms_percent, self.before_max_percent
+            "largest error found {:.4} % of the diagonal, an estimate from {} (99.9th percentile {:.4} %, RMS {:.4} %; without \
+             correction {:.3} %)",
+            self.max_percent,
+            counted(self.moments, "moment"),
+            self.p999_percent,
+            self.rms_percent,
+            self.before_max_percent
         );
         if !self.normals_before.is_empty() {
             let (before, after) = (&self.normals_before, &self.normals);
@@ -317,7 +329,7 @@ impl CorrectionReport {
         }
         if let Some(rejected) = self.rejected_percent {
             return format!(
-                "The file has no correction, as the one that was found is not better (largest error {rejected:.4} %): {errors}."
+                "The file has no correction, as the one that was found is not better (largest error found {rejected:.4} %): {errors}."
             );
         }
         let Some(driven) = &self.driven else {
@@ -332,8 +344,8 @@ impl CorrectionReport {
             String::new()
         };
         format!(
-            "{} helper joints for any clip: {in_clips}driven through {} poses outside the clips, largest error {:.4} % (99.9th percentile \
-             {:.4} %, RMS {:.4} %; without correction {:.3} %); {:.3} times the size of the source.",
+            "{} helper joints for any clip: {in_clips}driven through {} poses outside the clips, largest error found {:.4} % (99.9th \
+             percentile {:.4} %, RMS {:.4} %; without correction {:.3} %); {:.3} times the size of the source.",
             self.helper_joints,
             driven.moments,
             driven.max_percent,
@@ -359,7 +371,7 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
     if let Some(whole) = &correction.whole_stack {
         let message = format!(
             "Helper joints reproduce the skinning; later operations of the stack (bulges, smoothing) are not in the file. \
-                 Compared with the complete stack, the largest error is {:.4} % of the diagonal.",
+                 Compared with the complete stack, the largest error found is {:.4} % of the diagonal.",
             whole.max_percent
         );
         findings.insert(0, Finding::info("correction", message));
@@ -378,18 +390,14 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
         let place = format!("mesh {} \"{}\"", mesh.mesh, mesh.name);
         findings.push(Finding::info(place, message).at(Place::Mesh(mesh.mesh)));
     }
-    let normals = [&correction.normals, &correction.normals_before].map(|n| n.p99_degrees);
-    let [now, before] = normals;
-    if !correction.nothing_to_do && now > before + WORSE_DEGREES {
-        let message = format!(
-            "The correction makes normals at joints worse: {now:.1} instead of {before:.1} degrees off at the 99th percentile."
-        );
-        findings.push(Finding::warning("correction", message));
-    } else if !correction.nothing_to_do && now > SEEN_DEGREES {
-        let message = format!(
-            "Normals at joints differ by {now:.1} degrees at the 99th percentile, without correction by {before:.1}."
-        );
-        findings.push(Finding::info("correction", message));
+    if !correction.nothing_to_do {
+        let normals = [&correction.normals_before, &correction.normals].map(|n| n.p99_degrees);
+        let is_unturned = correction.leaves_normals();
+        findings.extend(normals_finding(
+            normals,
+            is_unturned,
+            correction.normals_hint,
+        ));
     }
     let most = correction.tolerance_percent;
     let tolerance = trimmed(most);
@@ -398,7 +406,7 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
     {
         let message = format!(
             "The tolerance of {tolerance} % is missed in poses outside the clips, with each bone rotated up to 110 \
-                 degrees: the largest error is {:.4} % of the diagonal, compared with {:.3} % without correction.",
+                 degrees: the largest error found is {:.4} % of the diagonal, compared with {:.3} % without correction.",
             driven.max_percent,
             driven.before_max_percent.unwrap_or(0.0)
         );
@@ -417,8 +425,8 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
     }
     if let Some(rejected) = correction.rejected_percent {
         let message = format!(
-            "The file has no correction: the best one that was found has a largest error of {rejected:.4} % of the \
-             diagonal, which is not smaller than without one."
+            "The file has no correction: the largest error found with the best one is {rejected:.4} % of the diagonal, which \
+             is not smaller than without one."
         );
         findings.insert(0, Finding::warning("correction", message));
     }
@@ -432,7 +440,7 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
         let at = correction.worst.as_ref();
         let at = at.map_or_else(String::new, WorstPlace::in_brackets);
         let message = format!(
-            "The tolerance of {tolerance} % is missed: the largest error is {:.4} % of the diagonal{at}.",
+            "The tolerance of {tolerance} % is missed: the largest error found is {:.4} % of the diagonal{at}.",
             correction.max_percent
         );
         findings.insert(0, Finding::warning("correction", message));
@@ -503,5 +511,47 @@ pub(super) fn add_jump_findings(findings: &mut Vec<Finding>, document: &Document
             first.time
         );
         findings.push(Finding::warning(format!("clip \"{name}\""), message));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_error_is_said_to_be_an_estimate() {
+        let mut report = CorrectionReport {
+            max_percent: 0.0997,
+            moments: 398,
+            ..CorrectionReport::default()
+        };
+        let said = "largest error found 0.0997 % of the diagonal, an estimate from 398 moments (";
+        assert!(report.summary().contains(said), "{}", report.summary());
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["moments"], 398);
+        report.driven = Some(MeasuredErrors {
+            max_percent: 0.2,
+            ..MeasuredErrors::default()
+        });
+        let said = "poses outside the clips, largest error found 0.2000 %";
+        assert!(report.summary().contains(said), "{}", report.summary());
+    }
+
+    #[test]
+    fn displacements_alone_leave_normals() {
+        let mut report = CorrectionReport::default();
+        let mesh = |reweighted: bool, turned_normals: usize| CorrectedMesh {
+            reweighted,
+            turned_normals,
+            ..CorrectedMesh::default()
+        };
+        for (mesh, leaves) in [
+            (mesh(false, 0), true),
+            (mesh(true, 0), false),
+            (mesh(false, 9), false),
+        ] {
+            report.meshes = vec![mesh];
+            assert_eq!(report.leaves_normals(), leaves);
+        }
     }
 }

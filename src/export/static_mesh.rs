@@ -2,8 +2,8 @@
 
 use super::error::ExportError;
 use super::options::{ExportOptions, Exported};
-use super::pipeline::{refuse_cut_short, refuse_outside};
 use super::read_back::{document_of, read_parts};
+use super::refusals::{refuse_cut_short, refuse_outside};
 use super::save::{is_free_beside, save_files};
 use crate::bake::frames::place_points;
 use crate::bake::static_shapes::{StaticPose, StaticShape, static_shapes};

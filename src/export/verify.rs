@@ -4,9 +4,9 @@ use super::driving::Drivers;
 use super::error::ExportError;
 use super::read_back::{document_of, read_parts};
 use super::report::MeasuredErrors;
-use crate::bake::compare::{Comparison, Shown, compare, compare_uncorrected};
-use crate::bake::frames::compare_frames;
-use crate::bake::{BakeMode, BakeOptions, TRAINING_CLIP, driven_part, training_clip};
+use crate::bake::compare::{Shown, compare, compare_uncorrected};
+use crate::bake::frames::{MissedTimes, compare_frames};
+use crate::bake::{BakeMode, BakeOptions, Comparison, TRAINING_CLIP, driven_part, training_clip};
 use crate::document::{ClipId, Document, InstanceId, Parts};
 use crate::io::gltf_export::{Written, WrittenFrames, source_drivers};
 use crate::skeleton::Clip;
@@ -121,27 +121,31 @@ pub(super) fn verify_skin(
     })
 }
 
-/// Compares a file of morph frames, read back as `read`, with the stacks. `plain`: the file of the same clips without
-/// correction.
+/// Compares a file of morph frames, read back as `read`, with the stacks; also returns the times at which it misses the
+/// tolerance. `plain`: the file of the same clips without correction.
 pub(super) fn verify_frames(
     document: &Document,
     frames: &WrittenFrames,
     read: &Document,
     plain: &ReadFile,
+    correct: &BakeOptions,
     task: &Task,
-) -> Result<Verified, ExportError> {
+) -> Result<(Verified, MissedTimes), ExportError> {
     let instances = frames.written.report.instances.clone().unwrap_or_default();
-    let after = compare_frames(document, read, &frames.clips, &instances, task)?;
+    let pair = (document, read);
+    let (clips, most) = (&frames.clips, correct.tolerance);
+    let (after, missed) = compare_frames(pair, clips, &instances, most, task)?;
     let mut before = compare_uncorrected(document, plain.shown(), &plain.clips, &[], task)?;
     // The normals of morph frames are not compared.
     before.normals = after.normals;
-    Ok(Verified {
+    let verified = Verified {
         before,
         after,
         driven: None,
         undriven: None,
         whole_stack: None,
-    })
+    };
+    Ok((verified, missed))
 }
 
 /// A clip of `document` for the joints of its file, read back as `read`.

@@ -6,6 +6,8 @@ use crate::shared::shared_dir;
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::Document;
+use sinew::finding::{Finding, Severity};
+use std::path::Path;
 
 fn model(test: &str, path: &str) -> Option<Document> {
     Some(open(&shared_dir(test)?.join("models").join(path)))
@@ -72,4 +74,32 @@ fn deltas_never_make_normals_worse() {
         assert!(with <= without, "{with} {without}");
     }
     assert!(with.normals.p99_degrees < 2.0, "{with:?}");
+}
+
+/// Helper joints follow positions; without morph targets nothing turns normals back.
+#[test]
+fn normals_that_a_correction_makes_worse_are_warned_of() {
+    let path = format!("{}/assets/coarse-arm.glb", env!("CARGO_MANIFEST_DIR"));
+    let document = open(Path::new(&path));
+    let options = BakeOptions {
+        max_morphs: 0,
+        ..BakeOptions::default()
+    };
+    let (exported, report) = corrected(&document, options);
+    let [before, now] = [&report.normals_before, &report.normals].map(|n| n.p99_degrees);
+    assert!(report.met && report.helper_joints > 0, "{report:?}");
+    assert!(now > before + 1.0, "{now} {before}");
+    let said = format!(
+        "makes normals at joints worse: {now:.1} instead of {before:.1} degrees off at the 99th percentile. They follow the \
+         helper joints and new weights, which are fitted to positions. More morph targets (`--max-morphs`) can turn them."
+    );
+    let findings = &exported.report.findings;
+    let is_said = |f: &Finding| f.severity == Severity::Warning && f.message.contains(&said);
+    assert!(findings.iter().any(is_said), "{findings:#?}");
+    // What it says is true.
+    let (exported, report) = corrected(&document, BakeOptions::default());
+    assert!(report.normals.p99_degrees < 2.0, "{report:?}");
+    let findings = &exported.report.findings;
+    let is_warning = |f: &Finding| f.severity == Severity::Warning;
+    assert!(!findings.iter().any(is_warning), "{findings:#?}");
 }

@@ -648,7 +648,8 @@ fn frames_need_clips_and_skins() {
     assert!(refused(&still).contains("no clip"));
     let task = Task::new();
     task.cancel();
-    let stopped = sinew::bake::frames::frames(&arm, arm.clips(), 0.001, &task);
+    let none = std::collections::BTreeMap::new();
+    let stopped = sinew::bake::frames::frames(&arm, arm.clips(), 0.001, &none, &task);
     let said = stopped.unwrap_err().to_string();
     assert!(said.contains("cancelled"), "{said}");
 }

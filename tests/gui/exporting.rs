@@ -70,7 +70,7 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     window.key(Modifiers::NONE, Key::Enter);
     assert_eq!(window.editor().export_standing(&path), Standing::Current);
     assert!(!path.exists());
-    assert!(window.says("Within tolerance: largest error"));
+    assert!(window.says("Within tolerance: largest error found"));
     window.picture("export-computed");
 
     // The worst place: clip, time, point, with the file beside the model.
@@ -231,7 +231,7 @@ fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
     let path = window.folder.path().join("arm.glb");
     window.write(&path.display().to_string());
     window.click(Role::Button, "Compute");
-    assert!(window.says("Tolerance missed: largest error"));
+    assert!(window.says("Tolerance missed: largest error found"));
     assert!(window.says("tolerance 0.01 %"));
     window.picture("export-missed");
 
@@ -303,7 +303,7 @@ fn frames_are_computed_looked_at_and_saved_as_the_command_line_writes_them() {
 
     window.key(Modifiers::NONE, Key::Enter);
     assert_eq!(window.editor().export_standing(&path), Standing::Current);
-    assert!(window.says("Within tolerance: largest error"));
+    assert!(window.says("Within tolerance: largest error found"));
     assert!(!window.says("Helper joints"));
     press(&mut window, Role::Button, "Show");
     assert_eq!(window.editor().exporting().beside(), Some(PaneLayout::Two));

@@ -23,7 +23,7 @@ use crate::skeleton::{Channel, Clip, JointId};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
 use refine::{join, times_between};
-use samples::{Samples, kept, off, times_of};
+use samples::{Samples, insert, kept, off, times_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ const INTERPOLATION_SHARE: f64 = 0.9;
 const SHARING_SHARE: f64 = 0.05;
 
 /// Between sampled times the shapes bend by no more than about this fraction of the tolerance; as often as intervals are
-/// halved for that.
+/// halved for that, which narrows a jump of the shapes within half a second down.
 const BETWEEN_SHARE: f64 = 0.05;
-const MOST_HALVINGS: usize = 6;
+const MOST_HALVINGS: usize = 8;
 
 /// The largest memory of shapes, bytes.
 const MAX_BYTES: usize = 2_000_000_000;
@@ -68,6 +68,9 @@ pub struct Frame {
     /// n_normals, normalised.
     pub normals: Vec<Vec3>,
 }
+
+/// Times of clips, seconds, at which a file of frames was found to miss the tolerance; in no order.
+pub type MissedTimes = BTreeMap<ClipId, Vec<f64>>;
 
 /// Keyframes of a clip: seconds, ascending, and the target shown there; `None`: the base.
 pub type FrameKeys = Vec<(f32, Option<usize>)>;
@@ -113,17 +116,21 @@ struct Finder<'s, 'a> {
 
 /// Shapes of all skinned instances of `document` in the clips `played`, which are as the file will have them.
 ///
-/// `tolerance`: the largest error, as a fraction of the diagonal in the rest pose.
+/// `tolerance`: the largest error, as a fraction of the diagonal in the rest pose; `missed`: times to be looked at besides.
 pub fn frames(
     document: &Document,
     played: &BTreeMap<ClipId, Arc<Clip>>,
     tolerance: f64,
+    missed: &MissedTimes,
     task: &Task,
 ) -> Result<BTreeMap<InstanceId, FramedInstance>, FramesError> {
     task.step("Finding frames", 0.0)?;
     let sampler = Sampler::with_driven(document, task)?;
     let clips = Clips::new(document, played);
-    let times = times_of(document, &clips);
+    let mut times = times_of(document, &clips);
+    for (times, id) in times.iter_mut().zip(&clips.ids) {
+        insert(times, missed.get(id).map_or(&[], Vec::as_slice));
+    }
     let diagonal = sampler.diagonal();
     let finder = Finder {
         sampler: &sampler,
@@ -201,11 +208,7 @@ impl Finder<'_, '_> {
     }
 
     /// World transforms of the nodes in a player.
-    fn world_at(&self, c: usize, time: f64) -> Vec<DAffine3> {
-        let time = FrameTime {
-            clip: Some(c),
-            secs: time,
-        };
+    fn world_at(&self, time: FrameTime) -> Vec<DAffine3> {
         let pose = self.clips.played_pose(self.sampler.document, time);
         pose.world_matrices(&self.sampler.player_skeleton)
     }
@@ -217,10 +220,11 @@ impl Finder<'_, '_> {
         times: &[f64],
         framed: &[FramedInstance],
     ) -> Result<Vec<Samples>, Cancelled> {
+        let of_clip = times_of_clip(c, times);
         let shapes = self
             .sampler
-            .sample_times((self.clips, c), times, self.task, |t, plans| {
-                let world = self.world_at(c, times[t]);
+            .sample_times(self.clips, &of_clip, self.task, |t, plans| {
+                let world = self.world_at(of_clip[t]);
                 let local = |(d, plan): (usize, &InstancePlan)| {
                     let node = space(self.sampler, framed[d].freed, d, &world);
                     let into = node.inverse();
@@ -328,20 +332,20 @@ impl Finder<'_, '_> {
         let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
         afford(held + 2 * n_normals * size_of::<Vec3>())?;
         let wanted_times: Vec<f64> = wanted.iter().map(|&s| times[s]).collect();
-        let of_clip = (self.clips, c);
-        let normals =
-            self.sampler
-                .sample_times(of_clip, &wanted_times, self.task, |w, plans| {
-                    let world = self.world_at(c, wanted_times[w]);
-                    let local = |(d, plan): (usize, &InstancePlan)| {
-                        if new[d].binary_search(&wanted[w]).is_err() {
-                            return Vec::new();
-                        }
-                        let node = space(self.sampler, framed[d].freed, d, &world);
-                        local_frame(String::new(), &[], plan.normals(), node).normals
-                    };
-                    plans.iter().enumerate().map(local).collect::<Vec<_>>()
-                })?;
+        let of_clip = times_of_clip(c, &wanted_times);
+        let normals = self
+            .sampler
+            .sample_times(self.clips, &of_clip, self.task, |w, plans| {
+                let world = self.world_at(of_clip[w]);
+                let local = |(d, plan): (usize, &InstancePlan)| {
+                    if new[d].binary_search(&wanted[w]).is_err() {
+                        return Vec::new();
+                    }
+                    let node = space(self.sampler, framed[d].freed, d, &world);
+                    local_frame(String::new(), &[], plan.normals(), node).normals
+                };
+                plans.iter().enumerate().map(local).collect::<Vec<_>>()
+            })?;
         for (d, (instance, new)) in framed.iter_mut().zip(&new).enumerate() {
             let first = instance.targets.len() - new.len();
             for (i, s) in new.iter().enumerate() {
@@ -373,6 +377,15 @@ fn local_frame(name: String, positions: &[Vec3], normals: &[Vec3], node: DAffine
             })
             .collect(),
     }
+}
+
+/// Times of a clip, by its index.
+fn times_of_clip(c: usize, times: &[f64]) -> Vec<FrameTime> {
+    let time = |&secs: &f64| FrameTime {
+        clip: Some(c),
+        secs,
+    };
+    times.iter().map(time).collect()
 }
 
 /// Checks that shapes of this size fit into memory.

@@ -1,7 +1,7 @@
 //! Where the shapes along a clip bend between two sampled times: more times there.
 
 use super::samples::Samples;
-use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
+use crate::bake::problem::key_times::is_jump;
 use crate::math::Worse;
 use crate::task::{Cancelled, Task};
 use rayon::prelude::*;
@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 /// Times between which the shapes are sampled once more: the middles of the two intervals around each time at which an
 /// instance is farther than `tolerance` (world) from the line between its shapes before and after. On a smooth course the
-/// shapes in those middles are off by a quarter of that at most. Ascending; intervals that are too short for a keyframe are not
-/// divided.
+/// shapes in those middles are off by a quarter of that at most. Ascending; an interval so short that it counts as a jump is not
+/// divided, so that a jump of the shapes ends up in one.
 pub(super) fn times_between(
     samples: &[Samples],
     tolerance: f64,
@@ -29,8 +29,9 @@ pub(super) fn times_between(
             continue;
         }
         for pair in times[i - 1..=i + 1].windows(2) {
-            if pair[1] - pair[0] >= 2.0 * MIN_KEY_INTERVAL {
-                let middle = (0.5 * (pair[0] + pair[1])) as f32;
+            let middle = (0.5 * (pair[0] + pair[1])) as f32;
+            let is_between = pair[0] < f64::from(middle) && f64::from(middle) < pair[1];
+            if is_between && !is_jump(pair[0], pair[1]) {
                 more.insert(middle.to_bits());
             }
         }
@@ -105,5 +106,8 @@ mod tests {
         let jump = along(&[0.0, 0.998, 1.0, 2.0], |t| f64::from(u8::from(t >= 1.0)));
         assert_eq!(found(&jump, 0.1), [0.499, 1.5].map(|t| f64::from(t as f32)));
         assert!(found(&along(&times, |_| f64::NAN), 0.1).is_empty());
+        // One in a longer interval is narrowed down.
+        let jump = along(&[0.0, 0.997, 1.0, 2.0], |t| f64::from(u8::from(t >= 1.0)));
+        assert!(found(&jump, 0.1).contains(&f64::from(0.9985f32)));
     }
 }

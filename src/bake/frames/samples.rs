@@ -22,6 +22,9 @@ pub(super) struct Samples {
     pub(super) node: Vec<DMat3>,
 }
 
+/// The shortest interval between sampled times, seconds.
+const LEAST_INTERVAL: f64 = 0.0015;
+
 /// The sampled times of each clip, ascending.
 pub(super) fn times_of(document: &Document, clips: &Clips<'_>) -> Vec<Vec<f64>> {
     let all: BTreeSet<u32> = document.skeleton().live_joints().map(|j| j.0).collect();
@@ -58,7 +61,7 @@ fn sample_times(
     }
     keys.sort_by(f32::total_cmp);
     // Merge keyframes closer than the shortest interval.
-    keys.dedup_by(|b, a| *b - *a < 0.0015);
+    keys.dedup_by(|b, a| f64::from(*b - *a) < LEAST_INTERVAL);
     let mut times: Vec<f64> = Vec::with_capacity(2 * keys.len());
     for &key in &keys {
         let key = f64::from(key);
@@ -70,6 +73,19 @@ fn sample_times(
         times.push(key);
     }
     times
+}
+
+/// Inserts `more` times between the sampled ones, unless one is as near as that.
+pub(super) fn insert(times: &mut Vec<f64>, more: &[f64]) {
+    for &time in more {
+        let time = f64::from(time as f32);
+        let after = times.partition_point(|t| *t < time);
+        let neighbours = after.checked_sub(1).and_then(|i| times.get(i..=after));
+        let is_far = |t: &f64| (t - time).abs() >= LEAST_INTERVAL;
+        if neighbours.is_some_and(|near| near.iter().all(is_far)) {
+            times.insert(after, time);
+        }
+    }
 }
 
 /// The selected samples, ascending: the first, the last, and as few as linear interpolation within `tolerance` allows.
@@ -171,6 +187,14 @@ mod tests {
                 .collect(),
             node: vec![DMat3::IDENTITY; heights.len()],
         }
+    }
+
+    #[test]
+    fn more_times_are_inserted_apart_from_the_others() {
+        let mut times = vec![0.0, 0.5, 1.0];
+        insert(&mut times, &[0.75, 0.25, 0.501, 1.5, -1.0, 0.2505]);
+        assert_eq!(times, [0.0, 0.25, 0.5, 0.75, 1.0]);
+        insert(&mut Vec::new(), &[0.5]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::document::{
     CookedInstance, Document, InstanceId, MeshId, MeshItem, PosedDocument, SkinId, SkinnedMesh,
 };
 use crate::math::DualQuat;
-use crate::skeleton::{Joint, JointId, JointRule, Moment, Pose, PoseAt, Skeleton};
+use crate::skeleton::{Joint, JointId, JointRule, Pose, PoseAt, Skeleton};
 
 use crate::skinning::{Centres, Motion};
 use crate::task::{Cancelled, Task};
@@ -338,21 +338,18 @@ impl<'a> Sampler<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// As [`Sampler::sample_poses`], in the authored poses of a clip at `times`.
+    /// As [`Sampler::sample_poses`], in the authored poses of clips at `times`.
     pub(crate) fn sample_times<R: Send>(
         &self,
-        (clips, clip): (&Clips<'_>, usize),
-        times: &[f64],
+        clips: &Clips<'_>,
+        times: &[FrameTime],
         task: &Task,
         work: impl Fn(usize, &[InstancePlan]) -> R + Sync,
     ) -> Result<Vec<R>, Cancelled> {
-        let pose = |&secs: &f64| {
-            let clip = Some(clip);
-            clips.authored_pose(self.document, FrameTime { clip, secs })
-        };
+        let pose = |&time: &FrameTime| clips.authored_pose(self.document, time);
         let poses: Vec<Pose> = times.iter().map(pose).collect();
-        let moment = |&t: &f64| Moment::of(clips.ids[clip], t);
-        let at = poses.iter().zip(times).map(|(pose, t)| pose.at(moment(t)));
+        let at = poses.iter().zip(times);
+        let at = at.map(|(pose, &time)| pose.at(clips.moment(time)));
         self.sample_poses(&at.collect::<Vec<_>>(), task, work)
     }
 

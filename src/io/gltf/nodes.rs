@@ -296,7 +296,7 @@ pub(super) fn drawn_too_often(nodes: &[usize]) -> Option<Finding> {
     Some(Finding::error(
         &place,
         format!(
-            "{place} {more} a mesh that other nodes draw already, which needs more memory than a file of this size may use; not drawn."
+            "{place} {more} a mesh that other nodes draw already, which needs more memory than a file of this size may use; not drawn, and not corrected by an export."
         ),
     ))
 }

@@ -8,7 +8,7 @@ use crate::export::CorrectionReport;
 use crate::finding::{Finding, Severity, counted, trimmed};
 use crate::view::theme;
 use eframe::egui;
-use egui::{Color32, Grid, Label, RichText, Ui};
+use egui::{Color32, Grid, Label, Response, RichText, Ui};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// A length in millimetres, or in metres from 1 m on.
@@ -60,9 +60,16 @@ pub(super) fn verdict_ui(ui: &mut Ui, editor: &Editor) {
         } else {
             (icons::ICON_WARNING, palette.error)
         };
-        icon_text_ui(ui, icon, colour, &sentence);
+        let said = icon_text_ui(ui, icon, colour, &sentence);
+        if report.moments > 0 {
+            said.on_hover_text(MEASURED);
+        }
     }
 }
+
+/// Where the errors of the verdicts are measured.
+const MEASURED: &str = "An estimate. The error is measured at keyframes, halfway between them, on both sides of steps and \
+                        around the largest errors. Between these moments it may be larger.";
 
 /// The verdicts on a correction: whether each is good, and the sentence.
 fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
@@ -75,14 +82,15 @@ fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
     let mut verdicts = Vec::new();
     if report.moments > 0 {
         let most = off(report.max_percent);
+        let at = counted(report.moments, "moment");
         verdicts.push(if report.max_percent > tolerance {
-            let text = format!("Tolerance missed: largest error {most}, {limit}.");
+            let text = format!("Tolerance missed: largest error found {most} at {at}, {limit}.");
             (false, text)
         } else if report.nothing_to_do {
             let text = "No correction needed. Every program shows the model as Sinew does.";
             (true, text.to_owned())
         } else {
-            let text = format!("Within tolerance: largest error {most}.");
+            let text = format!("Within tolerance: largest error found {most} at {at}.");
             (true, text)
         });
     } else if report.lacks_clip {
@@ -96,18 +104,18 @@ fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
         if driven.max_percent > tolerance {
             let text = format!(
                 "Tolerance missed in poses outside the clips, with each bone rotated by up to 110°: largest error \
-                 {most}, {limit}."
+                 found {most}, {limit}."
             );
             verdicts.push((false, text));
         } else if report.moments == 0 {
             let text =
-                format!("Within tolerance in poses outside the clips: largest error {most}.");
+                format!("Within tolerance in poses outside the clips: largest error found {most}.");
             verdicts.push((true, text));
         }
     }
     if let Some(whole) = &report.whole_stack {
         let text = format!(
-            "Helper joints reproduce only the skinning. Largest error against the full deformer stack: {}.",
+            "Helper joints reproduce only the skinning. Largest error found against the full deformer stack: {}.",
             off(whole.max_percent)
         );
         verdicts.push((whole.max_percent <= tolerance, text));
@@ -115,12 +123,18 @@ fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
     verdicts
 }
 
-/// Draws an icon and a sentence that wraps beside it.
-pub(super) fn icon_text_ui(ui: &mut Ui, icon: MaterialIcon, colour: Color32, text: &str) {
-    ui.horizontal_top(|ui| {
+/// Draws an icon and a sentence that wraps beside it; returns the sentence's response.
+pub(super) fn icon_text_ui(
+    ui: &mut Ui,
+    icon: MaterialIcon,
+    colour: Color32,
+    text: &str,
+) -> Response {
+    let drawn = ui.horizontal_top(|ui| {
         ui.label(icon.rich_text().size(16.0).color(colour));
-        ui.add(Label::new(RichText::new(text).color(colour)).wrap());
+        ui.add(Label::new(RichText::new(text).color(colour)).wrap())
     });
+    drawn.inner
 }
 
 /// Draws a finding: severity, location, message.
@@ -191,9 +205,10 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
                 "Largest number of morph targets added to a mesh.",
             );
             row(
-                "Largest error",
+                "Largest error found",
                 error(report.max_percent),
-                "Largest error of any vertex at any sampled time, in % of the bounding-box diagonal.",
+                "Largest error of any vertex at the verified moments, in % of the bounding-box diagonal. Between them it may \
+                 be larger.",
             );
             row(
                 "99.9th percentile",
@@ -203,7 +218,7 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
             row(
                 "RMS error",
                 error(report.rms_percent),
-                "Root mean square of the error over all vertices and sampled times, in % of the bounding-box \
+                "Root mean square of the error over all vertices and moments, in % of the bounding-box \
                  diagonal.",
             );
             row(
@@ -242,9 +257,9 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
             );
             row(
                 "Verified",
-                counted(report.moments, "sampled time"),
-                "Sampled times at keyframes and between them. The written file is read back and played as any program \
-                 plays it.",
+                counted(report.moments, "moment"),
+                "At keyframes, halfway between them, on both sides of steps and around the largest errors. The written file \
+                 is read back and played as any program plays it.",
             );
             row(
                 "Duration",
@@ -380,7 +395,8 @@ mod tests {
         report.driven = Some(errors(0.2));
         report.whole_stack = Some(errors(0.3));
         let found = verdicts(&report);
-        assert!(found[0].0 && found[0].1.contains("0.0050 %"));
+        assert!(found[0].0 && found[0].1.contains("largest error found 0.0050 %"));
+        assert!(found[0].1.contains("at 9 moments"));
         assert!(!found[1].0 && found[1].1.contains("0.2000 %"));
         assert!(found[1].1.contains("tolerance 0.007 %"));
         assert!(!found[2].0 && found[2].1.contains("0.3000 %"));

@@ -1,0 +1,256 @@
+//! Errors of a file over its clips, however it is played: at the times compared, at peaks between them, and in jumps.
+
+use crate::bake::compared_times::ComparedTimes;
+use crate::bake::normal_angles::{AngleHistogram, Angles};
+use crate::bake::peaks::{Peak, ROUNDS};
+use crate::bake::problem::sampler::{Clips, FrameTime, Sampler};
+use crate::document::{ClipId, InstanceId, MeshId};
+use crate::math::Worse;
+use crate::task::{Cancelled, Task};
+use std::collections::BTreeMap;
+
+/// The bin width of the error histogram, as a fraction of the diagonal: the resolution of percentiles, 1/500 of the
+/// default tolerance.
+const BIN: f64 = 2e-6;
+const N_BINS: usize = 100_000;
+/// Times that are evaluated together, which bounds the memory.
+const STRETCH: usize = 64;
+/// Peaks of errors below this are not followed: it is the smallest tolerance, as a fraction of the diagonal.
+const LEAST_PEAK: f64 = 1e-5;
+
+/// Errors of a played document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// The diagonal of the bounding box in the rest pose, metres.
+    pub diagonal: f64,
+    /// The rounding of positions far from the origin in a player, as a fraction of the diagonal; 0 where it is below all
+    /// tolerances.
+    pub rounding: f64,
+    /// The largest error found, as a fraction of the diagonal. Between the times compared there may be a larger one.
+    pub max: f64,
+    /// The largest error found within the two milliseconds of jumps, which is in no other figure.
+    pub max_in_jumps: f64,
+    /// The 99.9th percentile over all points of skinned meshes at all times.
+    pub p999: f64,
+    /// The root mean square error over the same.
+    pub rms: f64,
+    /// The largest error; `None` without skinned meshes or clips.
+    pub worst: Option<InstanceErrors>,
+    /// The largest error of each compared clip.
+    pub by_clip: BTreeMap<ClipId, f64>,
+    /// Angles between normals.
+    pub normals: Angles,
+    /// The number of times compared.
+    pub n_moments: usize,
+}
+
+impl Comparison {
+    /// Of a file whose clips do not match: the error is unknown.
+    pub(super) fn unknown(diagonal: f64) -> Self {
+        Self {
+            diagonal,
+            max: f64::INFINITY,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps the largest error of a time if it is the largest so far.
+    fn keep_worst(&mut self, player: &impl Player, time: FrameTime, found: &FrameErrors) {
+        let (sampler, clips) = player.seen();
+        let (Some((error, d, point)), Some(clip)) = (found.worst, time.clip) else {
+            return;
+        };
+        let clip = clips.ids[clip];
+        let of_clip = self.by_clip.entry(clip).or_default();
+        *of_clip = of_clip.worse(error);
+        if self.worst.is_none() || error > self.max {
+            self.max = error;
+            self.worst = Some(InstanceErrors {
+                clip,
+                time: time.secs,
+                instance: sampler.instances[d].id,
+                mesh: sampler.instances[d].mesh,
+                point,
+                error,
+            });
+        }
+    }
+}
+
+/// The largest error and its location.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstanceErrors {
+    /// Its clip.
+    pub clip: ClipId,
+    /// Its time, seconds.
+    pub time: f64,
+    /// Its instance.
+    pub instance: InstanceId,
+    /// The mesh of the instance.
+    pub mesh: MeshId,
+    /// The point in the mesh of the first document.
+    pub point: u32,
+    /// The error as a fraction of the diagonal.
+    pub error: f64,
+}
+
+/// The errors at one time.
+#[derive(Default)]
+pub(super) struct FrameErrors {
+    counts: BTreeMap<usize, u64>,
+    square: f64,
+    n: u64,
+    /// The largest, with its instance and point.
+    worst: Option<(f64, usize, u32)>,
+    angles: AngleHistogram,
+}
+
+impl FrameErrors {
+    /// Adds the error of a point of an instance, as a fraction of the diagonal.
+    pub(super) fn add(&mut self, error: f64, instance: usize, point: usize) {
+        let error = 0.0.worse(error);
+        self.square += error * error;
+        self.n += 1;
+        let bin = ((error / BIN) as usize).min(N_BINS);
+        *self.counts.entry(bin).or_default() += 1;
+        if self.worst.is_none_or(|worst| error > worst.0) {
+            self.worst = Some((error, instance, point as u32));
+        }
+    }
+
+    /// Adds an instance that the file does not have: its error is infinite.
+    pub(super) fn add_missing(&mut self, instance: usize) {
+        self.worst = Some((f64::INFINITY, instance, 0));
+    }
+
+    /// Adds the angle of a normal, degrees.
+    pub(super) fn add_angle(&mut self, degrees: f64) {
+        self.angles.add(degrees);
+    }
+
+    fn largest(&self) -> f64 {
+        self.worst.map_or(0.0, |worst| worst.0)
+    }
+}
+
+/// A file as a player shows it, beside the document that it is compared with.
+pub(super) trait Player {
+    /// The document, with the clips that the file has.
+    fn seen(&self) -> (&Sampler<'_>, &Clips<'_>);
+
+    /// The diagonal of the document's bounding box in the rest pose, metres.
+    fn diagonal(&self) -> f64;
+
+    /// The errors at each of a few times.
+    fn measure(&self, times: &[FrameTime], task: &Task) -> Result<Vec<FrameErrors>, Cancelled>;
+}
+
+/// Compares a file at the times of each clip, between them around the largest errors, and in jumps, which are measured apart.
+/// Also returns the largest error at each time outside jumps.
+pub(super) fn compare_closely(
+    player: &impl Player,
+    times: &[(usize, ComparedTimes)],
+    task: &Task,
+) -> Result<(Comparison, Vec<(FrameTime, f64)>), Cancelled> {
+    let (mut comparison, mut measured) = compare_at(player, times, "Verifying the file", task)?;
+    follow_peaks(player, &mut comparison, &mut measured, task)?;
+    let in_jumps = frame_times(times, |times| &times.in_jumps);
+    for stretch in in_jumps.chunks(STRETCH) {
+        let found = player.measure(stretch, task)?;
+        let errors = found.iter().filter_map(|found| Some(found.worst?.0));
+        comparison.max_in_jumps = errors.fold(comparison.max_in_jumps, f64::worse);
+    }
+    Ok((comparison, measured))
+}
+
+/// Compares a file at the times outside jumps of each clip. Also returns the largest error at each.
+pub(super) fn compare_at(
+    player: &impl Player,
+    times: &[(usize, ComparedTimes)],
+    what: &str,
+    task: &Task,
+) -> Result<(Comparison, Vec<(FrameTime, f64)>), Cancelled> {
+    let times = frame_times(times, |times| &times.outside_jumps);
+    let mut measured = Vec::with_capacity(times.len());
+    let mut comparison = Comparison {
+        diagonal: player.diagonal(),
+        n_moments: times.len(),
+        ..Comparison::default()
+    };
+    let mut counts = vec![0u64; N_BINS + 1];
+    let mut angles = AngleHistogram::default();
+    let (mut square, mut n) = (0.0, 0u64);
+    for (done, stretch) in times.chunks(STRETCH).enumerate() {
+        task.step(what, (done * STRETCH) as f32 / times.len() as f32)?;
+        for (&time, found) in stretch.iter().zip(player.measure(stretch, task)?) {
+            comparison.keep_worst(player, time, &found);
+            measured.push((time, found.largest()));
+            square += found.square;
+            n += found.n;
+            for (bin, count) in found.counts {
+                counts[bin] += count;
+            }
+            angles.append(&found.angles);
+        }
+    }
+    comparison.rms = (square / n.max(1) as f64).sqrt();
+    let mut above = 0;
+    for (bin, count) in counts.iter().enumerate().rev() {
+        above += count;
+        if above as f64 > 0.001 * n as f64 {
+            // The last bin has no upper end.
+            let end = if bin < N_BINS {
+                (bin + 1) as f64 * BIN
+            } else {
+                f64::INFINITY
+            };
+            comparison.p999 = end.min(comparison.max);
+            break;
+        }
+    }
+    comparison.normals = angles.angles();
+    Ok((comparison, measured))
+}
+
+/// Measures the error between the times `measured` around its peaks, and adds it to them.
+fn follow_peaks(
+    player: &impl Player,
+    comparison: &mut Comparison,
+    measured: &mut Vec<(FrameTime, f64)>,
+    task: &Task,
+) -> Result<(), Cancelled> {
+    if !comparison.max.is_finite() || comparison.max < LEAST_PEAK {
+        return Ok(());
+    }
+    let mut peaks = Peak::find(measured);
+    for n in ROUNDS {
+        Peak::keep_largest(&mut peaks, n);
+        let times: Vec<FrameTime> = peaks.iter().flat_map(Peak::middles).collect();
+        let found = player.measure(&times, task)?;
+        let of_peaks = peaks.iter_mut().zip(found.as_chunks::<2>().0);
+        for (peak, found) in of_peaks {
+            peak.narrow([&found[0], &found[1]].map(FrameErrors::largest));
+        }
+        for (time, found) in times.iter().zip(&found) {
+            comparison.keep_worst(player, *time, found);
+            measured.push((*time, found.largest()));
+        }
+        comparison.n_moments += times.len();
+    }
+    Ok(())
+}
+
+/// One of the lists of times of each clip.
+fn frame_times(
+    times: &[(usize, ComparedTimes)],
+    which: impl Fn(&ComparedTimes) -> &[f64],
+) -> Vec<FrameTime> {
+    let of_clips = times.iter().flat_map(|(clip, times)| {
+        let times = which(times).iter();
+        times.map(|&secs| FrameTime {
+            clip: Some(*clip),
+            secs,
+        })
+    });
+    of_clips.collect()
+}
