@@ -290,11 +290,11 @@ fn read(path: &Path) -> (Settings, Option<String>) {
         Ok(settings) if is_newer => {
             // Values unknown to this version would be lost with the next write.
             let aside = place_aside(path, &text);
-            let _ = fs::copy(path, &aside);
-            let text = format!(
-                "The settings were written by a newer version of Sinew. Unknown settings are kept in \"{}\".",
-                aside.display()
-            );
+            let kept = match write_atomically(&aside, text.as_bytes()) {
+                Ok(()) => format!("Unknown settings are kept in \"{}\".", aside.display()),
+                Err(why) => format!("Unknown settings will be lost: {why}"),
+            };
+            let text = format!("The settings were written by a newer version of Sinew. {kept}");
             (settings.cleaned(), Some(text))
         }
         Ok(settings) => (settings.cleaned(), None),
@@ -496,6 +496,52 @@ mod tests {
         assert_eq!(file.settings.ui_scale, 2.0);
         assert!(file.notice.is_some(), "a newer file is copied");
         assert!(folder.path().join("settings.ron.kept").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_neither_waited_for_nor_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = |name: &str| {
+            let path = folder.path().join(name);
+            let made = std::process::Command::new("mkfifo").arg(&path).status();
+            assert!(made.unwrap().success());
+            path
+        };
+        let path = pipe("settings.ron");
+        let newer = folder.path().join("newer.ron");
+        fs::write(&newer, "(version: 7, ui_scale: 2.0)").unwrap();
+        // All the names under which it could be kept.
+        pipe("newer.ron.kept");
+        for n in 2..=N_KEPT {
+            pipe(&format!("newer.ron.kept{n}"));
+        }
+        let (done, end) = std::sync::mpsc::channel();
+        let settings = path.clone();
+        std::thread::spawn(move || {
+            let mut file = SettingsFile::open(Some(settings));
+            let read = (file.settings.clone(), file.take_notice());
+            file.settings.ui_scale = 1.5;
+            file.flush();
+            let written = file.take_notice();
+            let newer = SettingsFile::open(Some(newer)).take_notice();
+            let _ = done.send((read, written, newer));
+        });
+        let (read, written, newer) = end.recv_timeout(Duration::from_mins(1)).unwrap();
+        assert_eq!(read.0, Settings::default());
+        for (notice, what) in [
+            (read.1, "cannot be read"),
+            (written, "cannot be saved"),
+            (newer, "will be lost"),
+        ] {
+            let notice = notice.unwrap();
+            assert!(
+                notice.contains(what) && notice.contains("it is not a regular file"),
+                "{notice}"
+            );
+        }
+        assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
     }
 
     #[test]

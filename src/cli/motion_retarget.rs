@@ -71,6 +71,8 @@ pub(super) fn run(
             "--bind needs the channels of a recording: use --stream or --replay.".into(),
         ));
     }
+    // The map is read, too: it is protected before the outputs are chosen.
+    let settings = settings(args, &mut loaded.outputs)?;
     let report_to = args.report.as_ref().map(|path| loaded.outputs.claim(path));
     let report_to = report_to.transpose().map_err(Failure::input)?;
     let project_to = is_project.then(|| loaded.outputs.claim_project(to));
@@ -83,7 +85,6 @@ pub(super) fn run(
     }
     let mut document = loaded.document;
     let character = Character::of(&document);
-    let settings = settings(args, &mut loaded.outputs)?;
     let take = source.take(settings.positions);
     let roles = character
         .roles(&take.rest, &settings)

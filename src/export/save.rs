@@ -5,9 +5,10 @@ use super::options::{ExportOptions, Exported};
 use super::pipeline::{Made, make};
 use super::read_back::ReadBack;
 use crate::document::Document;
-use crate::io::atomic::WriteError;
+use crate::io::atomic::{WriteError, write_atomically};
 use crate::io::gltf_export::{GltfFormat, files_of_model, is_beside_source};
-use crate::io::{Output, Outputs};
+use crate::io::read::{MAX_MODEL_BYTES, read_file};
+use crate::io::{Output, Outputs, StagedOutput};
 use crate::task::Task;
 use bytes::Bytes;
 use std::collections::BTreeSet;
@@ -113,47 +114,55 @@ pub(super) fn save_files(
         to_write.push((outputs.claim(&target)?, bytes));
     }
     task.check()?;
-    let mut made = NewPaths::default();
-    let written = publish_all(to_write, &mut made, task);
+    let mut changes = Changes::default();
+    let written = stage_all(to_write, &mut changes, task)
+        .and_then(|staged| publish_all(staged, &mut changes));
     if written.is_err() {
-        made.remove();
+        changes.take_back();
     }
     written
 }
 
-/// Writes all files to disk, then gives them their names, the model last: until then the old one is complete.
-fn publish_all(
+/// Writes all files to disk under temporary names, the model last.
+fn stage_all(
     files: Vec<(Output, &Bytes)>,
-    made: &mut NewPaths,
+    changes: &mut Changes,
     task: &Task,
-) -> Result<(), ExportError> {
+) -> Result<Vec<StagedOutput>, ExportError> {
     let mut staged = Vec::new();
     for (output, bytes) in files.into_iter().rev() {
         if let Some(folder) = output.path().parent() {
-            made.create_folder(folder)?;
+            changes.create_folder(folder)?;
         }
         staged.push(output.stage(bytes, task)?);
     }
+    Ok(staged)
+}
+
+/// Gives all files their names, the model last: until then the old one is complete.
+fn publish_all(staged: Vec<StagedOutput>, changes: &mut Changes) -> Result<(), ExportError> {
+    let is_alone = staged.len() == 1;
     for output in staged {
-        let path = output.path().to_owned();
-        let is_new = !path.exists();
-        output.publish()?;
-        if is_new {
-            made.files.push(path);
+        // A file by itself is replaced in one step: there is nothing to take back.
+        if !is_alone {
+            changes.note(output.file());
         }
+        output.publish()?;
     }
     Ok(())
 }
 
-/// The files and folders that an export made, which one that fails removes.
+/// What an export changes on disk, which one that fails takes back.
 #[derive(Default)]
-struct NewPaths {
-    files: Vec<PathBuf>,
-    /// From the outermost on.
+struct Changes {
+    new_files: Vec<PathBuf>,
+    /// With their old content.
+    replaced: Vec<(PathBuf, Vec<u8>)>,
+    /// Those that it makes, from the outermost on.
     folders: Vec<PathBuf>,
 }
 
-impl NewPaths {
+impl Changes {
     fn create_folder(&mut self, folder: &Path) -> Result<(), WriteError> {
         let missing = folder
             .ancestors()
@@ -166,9 +175,23 @@ impl NewPaths {
         std::fs::create_dir_all(folder).map_err(|error| WriteError::of(folder, &error))
     }
 
-    /// Removes them; folders that hold something else stay.
-    fn remove(self) {
-        for file in self.files {
+    /// Keeps what is at `file` now, before it is written.
+    fn note(&mut self, file: &Path) {
+        if !file.exists() {
+            self.new_files.push(file.to_owned());
+        } else if let Ok(bytes) = read_file(file, MAX_MODEL_BYTES) {
+            self.replaced.push((file.to_owned(), bytes));
+        }
+    }
+
+    /// Gives replaced files their old content and removes the new ones; folders that hold something else stay.
+    fn take_back(self) {
+        for (file, bytes) in self.replaced {
+            if !holds(&file, &bytes) {
+                let _ = write_atomically(&file, &bytes);
+            }
+        }
+        for file in self.new_files {
             let _ = std::fs::remove_file(file);
         }
         for folder in self.folders.into_iter().rev() {
@@ -181,5 +204,36 @@ impl NewPaths {
 fn holds(path: &Path, bytes: &[u8]) -> bool {
     let found = std::fs::metadata(path);
     found.is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64)
-        && std::fs::read(path).is_ok_and(|there| there == bytes)
+        && read_file(path, bytes.len() as u64).is_ok_and(|there| there == bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The model's place becomes a folder after all files are written under temporary names.
+    #[test]
+    fn side_files_get_their_old_content_back_if_the_model_cannot_be_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("out.gltf"), "old model").unwrap();
+        std::fs::write(at("out.bin"), "old data").unwrap();
+        let files = ["out.gltf", "out.bin", "new/deep/a.png"];
+        let bytes = Bytes::from_static(b"new");
+        let mut outputs = Outputs::default();
+        let to_write = files.map(|name| (outputs.claim(&at(name)).unwrap(), &bytes));
+        let mut changes = Changes::default();
+        let staged = stage_all(to_write.into(), &mut changes, &Task::new()).unwrap();
+        std::fs::remove_file(at("out.gltf")).unwrap();
+        std::fs::create_dir(at("out.gltf")).unwrap();
+        std::fs::write(at("out.gltf/mine.txt"), "mine").unwrap();
+        let why = publish_all(staged, &mut changes).unwrap_err().to_string();
+        assert!(why.contains("out.gltf"), "{why}");
+        assert_eq!(std::fs::read(at("out.bin")).unwrap(), b"new");
+        assert!(at("new/deep/a.png").exists());
+        changes.take_back();
+        assert_eq!(std::fs::read(at("out.bin")).unwrap(), b"old data");
+        assert_eq!(std::fs::read(at("out.gltf/mine.txt")).unwrap(), b"mine");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 }

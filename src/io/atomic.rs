@@ -162,6 +162,11 @@ impl Staged {
         })
     }
 
+    /// The file that gets the content, with symbolic links resolved.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Gives the content the name of the file.
     pub(super) fn publish(self, steps: &mut impl WriteSteps) -> Result<(), WriteError> {
         let Self {

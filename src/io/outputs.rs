@@ -42,24 +42,20 @@ impl Output {
     /// Writes `bytes` beside the file, which [`StagedOutput::publish`] replaces with them.
     pub fn stage(self, bytes: &[u8], task: &Task) -> Result<StagedOutput, WriteError> {
         let staged = Staged::new(&self.path, bytes, &mut Disk, task)?;
-        Ok(StagedOutput {
-            output: self,
-            staged,
-        })
+        Ok(StagedOutput { staged })
     }
 }
 
 /// An output whose content is complete on disk, but does not have its name yet. Dropped, it leaves nothing behind.
 #[derive(Debug)]
 pub struct StagedOutput {
-    output: Output,
     staged: Staged,
 }
 
 impl StagedOutput {
-    /// The path.
-    pub fn path(&self) -> &Path {
-        &self.output.path
+    /// The file that gets the content, with symbolic links resolved.
+    pub fn file(&self) -> &Path {
+        self.staged.file()
     }
 
     /// Gives the content its name.
@@ -69,13 +65,11 @@ impl StagedOutput {
 }
 
 impl Outputs {
-    /// Protects the model that `document` was imported from, and every file that it references.
+    /// Protects the model that `document` was imported from, every file that it references, and the recordings of the
+    /// document.
     pub fn of(document: &Document) -> Self {
         let mut outputs = Self::default();
         outputs.protect_model(document, "the model itself");
-        for recording in document.recordings().values() {
-            outputs.protect(&recording.path, "a recording");
-        }
         outputs
     }
 
@@ -84,9 +78,12 @@ impl Outputs {
         self.inputs.push((File::at(path), what));
     }
 
-    /// Protects the model that `document` was imported from, called `what` in errors, and every file that it
-    /// references.
+    /// Protects the model that `document` was imported from, called `what` in errors, every file that it references, and
+    /// the recordings of the document.
     pub fn protect_model(&mut self, document: &Document, what: &'static str) {
+        for recording in document.recordings().values() {
+            self.protect(&recording.path, "a recording");
+        }
         let Some((source, path)) = document
             .source()
             .and_then(|source| Some((source, source.path.as_deref()?)))

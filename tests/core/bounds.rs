@@ -273,6 +273,7 @@ fn pipes_and_devices_are_refused_before_they_are_read() {
             text(&path).to_owned()
         };
         let (glb, ron, json, obj) = (named("glb"), named("ron"), named("json"), named("obj"));
+        let gltf = named("gltf");
         let (out, project) = (at("out.npy"), at("out.ron"));
         for args in [
             vec!["info", &glb],
@@ -296,8 +297,19 @@ fn pipes_and_devices_are_refused_before_they_are_read() {
             assert!(why.contains("is not a regular file"), "{args:?}: {why}");
         }
         // Nor is one replaced.
-        let why = refused(&["export", &arm, "--out", &glb], 1);
-        assert!(why.contains("it is not a regular file"), "{why}");
+        for (to, way) in [
+            (&glb, &[][..]),
+            (&gltf, &[]),
+            (&glb, &["--still"]),
+            (&gltf, &["--still"]),
+            (&obj, &["--still"]),
+        ] {
+            let before = n_files(&place);
+            let args = [&["export", &arm, "--out", to][..], way].concat();
+            let why = refused(&args, 1);
+            assert!(why.contains("it is not a regular file"), "{to}: {why}");
+            assert_eq!(n_files(&place), before, "{to}");
+        }
         assert!(!place.at("out.npy").exists() && !place.at("out.ron").exists());
     }
     let mut json =
@@ -309,6 +321,43 @@ fn pipes_and_devices_are_refused_before_they_are_read() {
         let all = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert!(all.contains("it is not a regular file"), "{all}");
     }
+}
+
+#[cfg(unix)]
+fn n_files(place: &Place) -> usize {
+    std::fs::read_dir(place.0.path()).unwrap().count()
+}
+
+/// An OBJ is looked through for its own files before it is replaced.
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_that_an_old_obj_names_are_not_read() {
+    let place = Place::new();
+    let (model, old) = (
+        place.model("arm.bin", "../picture.png"),
+        place.at("arm.obj"),
+    );
+    let pipe = place.at("pipe.mtl");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let args = ["export", text(&model), "--still", "--out", text(&old)];
+    for library in ["pipe.mtl", "/dev/zero"] {
+        std::fs::write(&old, format!("mtllib {library}\n")).unwrap();
+        let output = sinew(&args);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let written = std::fs::read_to_string(&old).unwrap();
+        assert!(written.contains("mtllib arm.mtl"), "{written}");
+        std::fs::remove_file(place.at("arm.mtl")).unwrap();
+    }
+    // One that stands where the materials go is not replaced, and the old model stays.
+    std::fs::rename(&pipe, place.at("arm.mtl")).unwrap();
+    std::fs::write(&old, "mtllib arm.mtl\n").unwrap();
+    let why = refused(&args, 1);
+    assert!(
+        why.contains("arm.mtl\" cannot be written: it is not a regular file"),
+        "{why}"
+    );
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), "mtllib arm.mtl\n");
 }
 
 #[test]

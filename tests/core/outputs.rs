@@ -270,13 +270,14 @@ fn a_project_is_saved_over_itself() {
 const CALLS: &[&str] = &[
     "skin in.gltf --pose pose.json --out @npy",
     "skin in.gltf --pose pose.json --out @json",
-    // A report in a folder has a test of its own.
+    // A report in a folder has a test of its own, and a picture needs the window's fonts: see `tests/gui/sheets.rs`.
     #[cfg(feature = "gui")]
     "compare in.gltf --pose pose.json --methods lbs,dqs --out @png",
     "weights in.gltf --transfer p.ron --import w.json --out @glb",
     "weights in.gltf --transfer p.ron --import-merge w.json --out @gltf",
     "weights in.gltf --transfer p.ron --import w.json --out @ron",
     "weights in.gltf --transfer p.ron --import w.json --export-weights @json",
+    "weights in.gltf --transfer rec.ron --export-weights @json",
     "weights t.ron --smooth 1 --out @glb",
     "export p.ron --out @glb",
     "export t.ron --out @gltf",
@@ -285,12 +286,21 @@ const CALLS: &[&str] = &[
     "export t.ron --out x.glb --method dqs --correct clips --tolerance 5% --report @json",
     "psd in.gltf --from-stack dqs --pose pose.json --out @ron",
     "psd in.gltf --extract other.glb --pose pose.json --out @ron",
+    "psd in.gltf --extract rec.ron --pose pose.json --out @ron",
     "clusters in.gltf --mark marks.json --pose pose.json --out @ron",
+    "clusters in.gltf --layers layers.json --out @ron",
     "motion m.bvh --places 0 --out @npy",
     "motion in.gltf --stream s.csv --table @csv",
-    "motion in.gltf --bvh m.bvh --out @glb",
-    "motion in.gltf --bvh m.bvh --out @ron",
-    "motion in.gltf --bvh m.bvh --out x.glb --report @json",
+    "motion in.gltf --stream s.csv --out @glb",
+    "motion in.gltf --bvh m.bvh --map map.ron --out @glb",
+    "motion in.gltf --bvh m.bvh --map map.ron --out @ron",
+    "motion in.gltf --bvh m.bvh --map map.ron --out x.glb --report @json",
+    "motion in.gltf --from rec.ron --out @glb",
+    "motion in.gltf --from other.glb --out @ron",
+    "motion in.gltf --from rec.ron --out x.glb --report @json",
+    "motion in.gltf --replay s.csv --out @glb",
+    "motion in.gltf --replay s.csv --out @ron",
+    "motion in.gltf --replay s.csv --out x.glb --report @json",
     "motion in.gltf --listen vmc:0 --record @jsonl",
     "body in.gltf --measure girths.csv --out @glb",
     "body in.gltf --measure girths.csv --out @ron",
@@ -300,12 +310,13 @@ const CALLS: &[&str] = &[
     "rig in.gltf --rename forearm Elbow --out @glb",
     "rig in.gltf --rename forearm Elbow --out @gltf",
     "rig in.gltf --rename forearm Elbow --out @ron",
+    "rig in.gltf --pose pose.json --pose-as-rest --out @glb",
     #[cfg(feature = "render")]
     "render in.gltf --pose pose.json --out @png",
 ];
 
 /// Flags with a path that is read.
-const READ: [&str; 13] = [
+const READ: [&str; 14] = [
     "pose",
     "extract",
     "transfer",
@@ -315,6 +326,7 @@ const READ: [&str; 13] = [
     "mark",
     "bvh",
     "from",
+    "map",
     "replay",
     "stream",
     "measure",
@@ -328,9 +340,15 @@ fn inputs_of(call: &str) -> Vec<&'static str> {
         ("in.gltf", &["in.gltf", "in.bin", "a picture.png"][..]),
         ("p.ron", &["p.ron", "in.glb"]),
         ("t.ron", &["t.ron", "in.gltf", "in.bin", "a picture.png"]),
+        (
+            "rec.ron",
+            &["rec.ron", "s.csv", "in.gltf", "in.bin", "a picture.png"],
+        ),
         ("pose.json", &["pose.json"]),
         ("w.json", &["w.json"]),
         ("marks.json", &["marks.json"]),
+        ("layers.json", &["layers.json", "s.csv"]),
+        ("map.ron", &["map.ron"]),
         ("m.bvh", &["m.bvh"]),
         ("s.csv", &["s.csv"]),
         ("s.obj", &["s.obj"]),
@@ -348,6 +366,12 @@ fn inputs_of(call: &str) -> Vec<&'static str> {
 #[test]
 fn every_output_of_every_subcommand_spares_every_input() {
     let place = Place::new();
+    let recordings = r#"{"recordings": [{"name": "s", "file": "s.csv"}]}"#;
+    std::fs::write(place.at("layers.json"), recordings).unwrap();
+    std::fs::write(place.at("map.ron"), "(roles: {})").unwrap();
+    let [model, layers, project] = ["in.gltf", "layers.json", "rec.ron"].map(|name| place.at(name));
+    let (layers, out) = (text(&layers), text(&project));
+    done(&["clusters", text(&model), "--layers", layers, "--out", out]);
     let bent = r#"{"nodes": [{"node": 1, "rotation": [0, 0, 0.7071068, 0.7071068]}]}"#;
     std::fs::write(place.at("pose.json"), bent).unwrap();
     let mut n = 0;
@@ -392,11 +416,43 @@ fn every_path_of_every_subcommand_is_in_the_table() {
             let is_covered = CALLS.iter().any(|call| {
                 call.starts_with(&format!("{name} ")) && call.contains(&format!("--{flag} @"))
             });
-            // A sample is made from nothing; pictures need a build with them.
+            // A sample is made from nothing; a comparison's picture needs the window's fonts.
             let is_apart = name == "sample" || (name == "compare" && !cfg!(feature = "gui"));
             assert!(is_covered || is_apart, "{name} --{flag} is in no call");
             n += 1;
         }
     }
     assert!(n >= 7, "{n}");
+}
+
+/// A flag that is read beside an output, but of which no call in [`CALLS`] has an input, fails here.
+#[test]
+fn every_flag_that_is_read_is_an_input_in_the_table() {
+    use clap::CommandFactory;
+    let is_input = |call: &str, flag: &str| {
+        let mut words = call.split(' ').skip_while(|word| *word != flag).skip(1);
+        words.next().is_some_and(|word| !inputs_of(word).is_empty())
+    };
+    let command = sinew::cli::args::Cli::command();
+    let mut missing = Vec::from(READ);
+    for subcommand in command.get_subcommands() {
+        let name = subcommand.get_name();
+        let own = || {
+            CALLS
+                .iter()
+                .filter(move |c| c.split(' ').next() == Some(name))
+        };
+        let flags = subcommand
+            .get_arguments()
+            .filter_map(clap::Arg::get_long)
+            .filter(|flag| READ.contains(flag));
+        // `measure` has no output; a comparison's picture needs the window's fonts.
+        let is_apart = name == "measure" || (name == "compare" && !cfg!(feature = "gui"));
+        for flag in flags {
+            let is_covered = own().any(|call| is_input(call, &format!("--{flag}")));
+            assert!(is_covered || is_apart, "{name} --{flag} is in no call");
+            missing.retain(|read| *read != flag);
+        }
+    }
+    assert_eq!(missing, [""; 0], "flags of no subcommand");
 }

@@ -80,6 +80,30 @@ fn files_outside_of_the_models_folder_are_refused() {
     }
 }
 
+/// The model's name is a letter too long for the file system, that of its data is not.
+#[test]
+fn an_export_whose_model_cannot_be_written_takes_its_side_files_back() {
+    let places = ["data/in.bin", "data/in.png"];
+    let out = format!("export/{}.gltf", "n".repeat(251));
+    for flags in WAYS {
+        let model = Model::new(places, places);
+        let args = model.args(&out, flags);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        assert!(fails(&args, 1).contains("cannot be written"));
+        assert!(!model.at("export").exists());
+        // What is there already stays: a file that the export needs, and another.
+        let [picture, notes] = ["export/data/in.png", "export/data/notes.txt"].map(|n| model.at(n));
+        std::fs::create_dir_all(model.at("export/data")).unwrap();
+        std::fs::write(&picture, PICTURE).unwrap();
+        std::fs::write(&notes, "mine").unwrap();
+        fails(&args, 1);
+        assert_eq!(std::fs::read(&picture).unwrap(), PICTURE);
+        assert_eq!(std::fs::read(&notes).unwrap(), b"mine");
+        let n = |folder: &str| std::fs::read_dir(model.at(folder)).unwrap().count();
+        assert_eq!((n("export"), n("export/data")), (1, 2));
+    }
+}
+
 #[test]
 fn every_spelling_that_opens_is_exported_with_its_files() {
     for uris in [

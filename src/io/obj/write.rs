@@ -8,6 +8,7 @@ use crate::bake::static_shapes::StaticShape;
 use crate::document::{Document, Instance, InstanceId, Material, MeshItem};
 use crate::finding::Finding;
 use crate::io::gltf_export::{ExportReport, Written, picture_of};
+use crate::io::read::{MAX_MODEL_BYTES, MAX_SMALL_BYTES, read_text};
 use crate::task::{Cancelled, Task};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -223,18 +224,20 @@ fn maps_of(material: &Material) -> impl Iterator<Item = (&'static str, u32)> {
     maps.into_iter().filter_map(|(key, i)| Some((key, i?)))
 }
 
-/// The files that an OBJ at `path`, if it exists, references: an export replaces them with it.
+/// The files that an OBJ at `path`, if it exists, references: an export replaces them with it. Pipes and devices
+/// reference none.
 pub fn files_of_obj(path: &Path) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     let folder = path.parent().unwrap_or(Path::new(""));
-    let named = |path: &Path, keys: &[&str]| -> Vec<String> {
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+    let named = |path: &Path, keys: &[&str], most: u64| -> BTreeSet<String> {
+        let text = read_text(path, most).unwrap_or_default();
         let lines = text.lines().filter_map(|line| line.split_once(' '));
         let named = lines.filter(|(key, _)| keys.contains(key));
         named.map(|(_, name)| name.trim().to_owned()).collect()
     };
-    for library in named(path, &["mtllib"]) {
-        let pictures = named(&folder.join(&library), &["map_Kd", "map_Ke", "norm"]);
+    for library in named(path, &["mtllib"], MAX_MODEL_BYTES) {
+        let keys = ["map_Kd", "map_Ke", "norm"];
+        let pictures = named(&folder.join(&library), &keys, MAX_SMALL_BYTES);
         files.extend(pictures);
         files.insert(library);
     }
