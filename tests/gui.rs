@@ -82,6 +82,8 @@ mod rigging;
 mod selecting;
 #[path = "core/shared.rs"]
 mod shared;
+#[path = "gui/sheets.rs"]
+mod sheets;
 #[path = "gui/timeline.rs"]
 mod timeline;
 #[path = "gui/views.rs"]

@@ -20,6 +20,7 @@ mod gl;
 mod gpu_mesh;
 mod grid;
 mod passes;
+#[cfg(feature = "gui")]
 mod popover;
 mod programs;
 mod render_error;

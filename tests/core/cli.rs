@@ -14,13 +14,14 @@ fn sinew(args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What a call wrote to stderr, without the progress that slow machines show.
-fn messages(output: &Output) -> String {
+/// What a call wrote to stderr, without the progress that slow machines show and the warnings of graphics drivers.
+pub(crate) fn messages(output: &Output) -> String {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let is_progress = |line: &&str| line.starts_with("sinew: ") && line.ends_with(" %");
+    let is_of_driver = |line: &&str| line.starts_with("libEGL ") || line.starts_with("MESA");
     let lines = stderr.split_inclusive('\n');
     lines
-        .filter(|line| !is_progress(&line.trim_end()))
+        .filter(|line| !is_progress(&line.trim_end()) && !is_of_driver(line))
         .collect()
 }
 

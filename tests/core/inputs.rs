@@ -150,7 +150,7 @@ impl Choice {
     }
 }
 
-/// Everything that the command line does with a model, but for pictures; whether it is one.
+/// What the command line does with a model, but for pictures; whether it is one.
 pub(crate) fn use_model(bytes: &Bytes, choice: Choice) -> bool {
     match opened(bytes) {
         Ok(document) => {

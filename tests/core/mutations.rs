@@ -4,8 +4,11 @@
 //! Each case is a seed. `SINEW_MUTATIONS_SEED=N` runs the one case N; `SINEW_MUTATIONS_SECS=S` runs new cases for S
 //! seconds, from a seed of its own on.
 
+use crate::cli::messages;
 use crate::gltf_builder::{Gltf, skinned};
-use crate::inputs::{Choice, Originals, use_model, use_obj, use_pose, use_project, use_weights};
+use crate::inputs::{
+    Choice, Originals, check_sentence, use_model, use_obj, use_pose, use_project, use_weights,
+};
 use crate::malformed::{Random, with_json};
 use crate::motion_inputs::{self, use_motion, use_stream};
 use bytes::Bytes;
@@ -15,6 +18,7 @@ use sinew::io::import_bytes;
 use sinew::task::Task;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -445,19 +449,32 @@ fn mutate_motion(case: &mut Case) {
     use_stream(&bytes);
 }
 
-/// `render`, of every eighth model: each opens a context of its own.
-fn draw(bytes: &Bytes, case: &mut Case) {
-    if case.below(8) != 0 {
-        return;
-    }
+/// `render`, a process each time, so that a crash of the graphics driver has a seed too; whether there is a picture.
+fn draw(bytes: &Bytes) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let (model, out) = (folder.path().join("x.glb"), folder.path().join("x.png"));
     std::fs::write(&model, bytes).unwrap();
-    let (model, out) = (model.to_str().unwrap(), out.to_str().unwrap());
-    let args = [
-        "sinew", "render", model, "--size", "32x24", "--bones", "--out", out,
-    ];
-    let _ = sinew::cli::main(args.map(std::ffi::OsString::from));
+    let output = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .arg("render")
+        .arg(&model)
+        .args(["--size", "32x24", "--bones", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let said = messages(&output);
+    match output.status.code() {
+        Some(0) => {
+            assert!(said.is_empty(), "the picture: {said}");
+            assert_eq!(image::image_dimensions(&out).unwrap(), (32, 24));
+            true
+        }
+        Some(1) => {
+            check_sentence(said.trim_end(), "the picture");
+            assert!(!out.exists(), "the picture: {said}");
+            false
+        }
+        _ => panic!("the picture: {}: {said}", output.status),
+    }
 }
 
 /// Runs the case of a seed; an error names the mutation.
@@ -495,8 +512,9 @@ fn run(originals: &Originals, seed: u64) -> Result<(), String> {
             case.note(format!("model {i}"));
             let bytes = mutate_model(&originals.models[i], &mut case);
             let is_model = use_model(&bytes, case.choice());
-            if is_model && cfg!(feature = "render") {
-                draw(&bytes, &mut case);
+            if is_model && cfg!(feature = "render") && case.below(16) == 0 {
+                case.note("drawn".to_owned());
+                draw(&bytes);
             }
         }
     }));
@@ -520,6 +538,9 @@ fn no_mutated_input_panics_or_hangs() {
     for (i, model) in originals.models.iter().enumerate() {
         let imported = import_bytes(model.clone(), None, None, &Task::new()).unwrap();
         assert!(imported.findings.is_empty(), "{i}: {:?}", imported.findings);
+        if cfg!(feature = "render") {
+            assert!(draw(model), "{i}");
+        }
     }
     for (extension, text) in [
         ("bvh", motion_inputs::BVH.as_bytes()),

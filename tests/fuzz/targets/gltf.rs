@@ -1,4 +1,4 @@
-//! Models: .glb and .gltf, and everything that the command line does with one. The last byte chooses the deformer stack and the
+//! Models: .glb and .gltf, through the deformer stack and an export, without pictures. The last byte chooses the stack and the
 //! kind of export.
 #![no_main]
 
