@@ -1,6 +1,7 @@
 //! Angles between the normals that a player shows and those of the deformer stacks.
 
 use crate::bake::problem::rows::{WeightRow, blended, normalised};
+use crate::math::Worse;
 use crate::mesh::Mesh;
 use crate::skinning::Influences;
 use glam::{DAffine3, DVec3, Vec3};
@@ -48,10 +49,12 @@ impl Default for AngleHistogram {
 }
 
 impl AngleHistogram {
+    /// Counts an angle; one that is not a number as infinite.
     pub(super) fn add(&mut self, degrees: f64) {
+        let degrees = 0.0.worse(degrees);
         self.counts[((degrees / BIN_DEGREES) as usize).min(N_BINS - 1)] += 1;
         self.sum += degrees;
-        self.max = self.max.max(degrees);
+        self.max = self.max.worse(degrees);
         self.n += 1;
     }
 
@@ -60,7 +63,7 @@ impl AngleHistogram {
             *count += other;
         }
         self.sum += other.sum;
-        self.max = self.max.max(other.max);
+        self.max = self.max.worse(other.max);
         self.n += other.n;
     }
 
@@ -70,11 +73,14 @@ impl AngleHistogram {
             above += **count;
             above as f64 > 0.01 * self.n as f64
         });
+        // The last bin has no upper end.
+        let upper = |step: usize| match step + 1 {
+            N_BINS => self.max,
+            above => (above as f64 * BIN_DEGREES).min(self.max),
+        };
         Angles {
             mean: self.sum / self.n.max(1) as f64,
-            p99: quantile.map_or(0.0, |(step, _)| {
-                ((step + 1) as f64 * BIN_DEGREES).min(self.max)
-            }),
+            p99: quantile.map_or(0.0, |(step, _)| upper(step)),
             max: self.max,
             n: self.n,
         }
@@ -215,6 +221,17 @@ mod tests {
         assert_eq!((angles.max, angles.n), (20.0, 200));
         assert!((angles.mean - 122.0 / 200.0).abs() < 1e-9);
         assert_eq!(AngleHistogram::default().angles(), Angles::default());
+        // One in fifty that is not a number is not the best of all.
+        for broken in [f64::NAN, f64::INFINITY] {
+            let mut counts = AngleHistogram::default();
+            (0..49).for_each(|_| counts.add(0.5));
+            let mut others = AngleHistogram::default();
+            others.add(broken);
+            counts.append(&others);
+            let angles = counts.angles();
+            let found = [angles.mean, angles.p99, angles.max];
+            assert_eq!((found, angles.n), ([f64::INFINITY; 3], 50));
+        }
     }
 
     #[test]

@@ -54,7 +54,7 @@ struct MetricReport {
     rms: f32,
 }
 
-/// A value, with its time and vertex.
+/// A value, `null` where it is not finite, with its time and vertex.
 #[derive(Clone, Serialize)]
 struct Extreme {
     value: f32,
@@ -77,7 +77,7 @@ struct WorstFolds {
 /// The largest decrease and increase of volume.
 #[derive(Serialize)]
 struct VolumeWorst {
-    /// `null`: open.
+    /// `null`: open, or not finite.
     change: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
@@ -394,7 +394,7 @@ fn print_metrics(
     if let Some(deepest) = &instance.folds.deepest_past_bisector {
         line(
             "Beyond the bisector",
-            format!("{:.2} mm", 1000.0 * deepest.value),
+            Metric::Difference.format(deepest.value),
             String::new(),
             String::new(),
             at(deepest),
@@ -404,7 +404,13 @@ fn print_metrics(
 }
 
 fn print_volume(volume: &VolumeWorst, closed: bool, out: &mut dyn Write) -> std::io::Result<()> {
-    let percent = |change: f64| format!("{:+.2} %", 100.0 * change);
+    let percent = |change: f64| {
+        if change.is_finite() {
+            format!("{:+.2} %", 100.0 * change)
+        } else {
+            "not finite".to_owned()
+        }
+    };
     let Some(change) = volume.change else {
         return writeln!(out, "  {:<22} {:>16}", "Volume", "open");
     };

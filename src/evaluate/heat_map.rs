@@ -52,7 +52,7 @@ pub struct HeatValues {
     pub view: ViewId,
     /// The instance.
     pub instance: InstanceId,
-    /// n_points, in the metric's unit; NaN where it has no meaning.
+    /// n_points, in the metric's unit; NaN where it has no meaning, infinite where a position is not finite.
     pub values: Arc<Vec<f32>>,
 }
 

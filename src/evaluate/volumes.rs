@@ -30,7 +30,7 @@ pub enum Closure {
 pub struct VolumeTrack {
     /// At rest, cubic metres.
     pub rest: f64,
-    /// One a frame: the relative change; NaN without a volume.
+    /// One a frame: the relative change; NaN without a volume, infinite where a position is not finite.
     pub changes: Vec<f32>,
 }
 

@@ -5,6 +5,7 @@ use crate::document::rig::KEY_TOLERANCE;
 use crate::document::{ClipId, ConstraintKeys, Document};
 use crate::finding::{Finding, counted};
 use crate::io::gltf_export::ExportReport;
+use crate::math::Worse;
 use crate::mesh::Mesh;
 use crate::skeleton::constraint::{BakedKeys, hold_until, set_channels};
 use crate::skeleton::screw::Tolerance;
@@ -115,7 +116,7 @@ impl WrittenClips {
         }
         if let Some(constrained) = constrained {
             let BakedKeys { channels, worst } = constrained.baked(clip, task)?;
-            self.worst = self.worst.max(worst);
+            self.worst = self.worst.worse(worst);
             self.n_constrained += channels.iter().map(|c| c.times.len()).sum::<usize>();
             self.constrained.extend(channels.iter().map(|c| c.joint));
             if let Some(first) = channels.first().map(|c| (c.joint, c.property)) {
@@ -139,11 +140,20 @@ impl WrittenClips {
             return;
         } else {
             let mut said = format!(
-                "{} became keyframes of every clip: {}. They are within {LARGEST_DEGREES}° and {} % of the model's size.",
+                "{} became keyframes of every clip: {}.",
                 counted(n, "constrained bone"),
-                counted(self.n_constrained, "keyframe"),
+                counted(self.n_constrained, "keyframe")
+            );
+            if !self.worst.is_finite() {
+                said.push_str(" Their constraints give some of them values that are not finite.");
+                self.findings.push(Finding::warning(CONSTRAINTS, said));
+                return;
+            }
+            let within = format!(
+                " They are within {LARGEST_DEGREES}° and {} % of the model's size.",
                 100.0 * KEY_TOLERANCE
             );
+            said.push_str(&within);
             if self.worst > 1.0 {
                 let times = format!(
                     " Where a bone moves fastest, they are off by up to {:.1} times that.",
@@ -234,4 +244,38 @@ fn corners(mesh: &Mesh) -> [DVec3; 2] {
         (low.min(p), high.max(p))
     });
     [low, high]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Severity;
+
+    fn said(worst: f64) -> Finding {
+        let mut written = WrittenClips {
+            clips: [(ClipId(0), Arc::default())].into(),
+            differ: true,
+            findings: Vec::new(),
+            n_keys_added: 0,
+            n_left_out: 0,
+            n_densified: 0,
+            n_constrained: 2,
+            worst: 0.0,
+            constrained: [JointId(1)].into(),
+        };
+        written.worst = written.worst.worse(worst);
+        written.report_constraints();
+        written.findings.remove(0)
+    }
+
+    #[test]
+    fn keyframes_of_constraints_that_are_no_numbers_are_not_within_a_tolerance() {
+        let exact = said(0.5);
+        assert!(exact.message.contains("They are within"), "{exact:?}");
+        assert!(said(2.5).message.contains("up to 2.5 times"));
+        let broken = said(f64::NAN);
+        assert_eq!(broken.severity, Severity::Warning);
+        assert!(broken.message.contains("not finite"), "{broken:?}");
+        assert!(!broken.message.contains("within"), "{broken:?}");
+    }
 }

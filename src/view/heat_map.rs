@@ -223,6 +223,7 @@ impl DataScale {
 /// The text of the worst value.
 pub fn worst_text(metric: Metric, value: f32) -> String {
     match metric {
+        Metric::FoldOver if value.is_infinite() => metric.format(value),
         Metric::FoldOver if value > 0.0 => "folded".to_owned(),
         Metric::FoldOver => "no folds".to_owned(),
         _ => metric.format(value),
@@ -248,7 +249,9 @@ pub fn figures_of(metric: Metric, summary: &Summary) -> Vec<(&'static str, Strin
     }
     let format = |value: f32| metric.format(value);
     // RMS has no sign.
-    let rms = {
+    let rms = if summary.rms.is_infinite() {
+        format(summary.rms)
+    } else {
         let (factor, decimals, unit) = metric.shown();
         let gap = if unit.is_empty() || unit == "°" {
             ""
@@ -260,7 +263,12 @@ pub fn figures_of(metric: Metric, summary: &Summary) -> Vec<(&'static str, Strin
     if metric == Metric::FoldOver {
         // Values are 0 and 1: their mean square is the fraction of ones.
         let share = summary.rms * summary.rms * 100.0;
-        return vec![("vertices", format!("{share:.2} %"))];
+        let share = if share.is_infinite() {
+            rms
+        } else {
+            format!("{share:.2} %")
+        };
+        return vec![("vertices", share)];
     }
     if metric.range(1.0).is_diverging() {
         vec![
@@ -454,6 +462,17 @@ mod tests {
         assert_eq!(text(Metric::Crease), "p99 0.08, max 0.12, rms 0.03");
         assert_eq!(text(Metric::FoldOver), "vertices 0.10 %");
         assert_eq!(figures_of(Metric::Bulge, &Summary::default()).len(), 1);
+        let broken = Summary::of(&[0.0, f32::INFINITY]);
+        for metric in Metric::ALL {
+            let rows = figures_of(metric, &broken);
+            let said = rows.iter().filter(|(_, value)| value == "not finite");
+            assert!(said.count() > 0, "{metric:?}: {rows:?}");
+            assert_eq!(worst_text(metric, f32::INFINITY), "not finite");
+            assert_eq!(
+                HeatScale::new(metric, 1.0).place(f32::INFINITY),
+                Some(f32::INFINITY)
+            );
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::npy::read_npy;
 use crate::shared::shared_dir;
 use rosc::{OscMessage, OscPacket, OscType};
 use serde_json::{Value, json};
+use sinew::math::Worse;
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +81,7 @@ fn places_are_those_of_independent_readers() {
         .iter()
         .zip(&expected)
         .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f64::max);
+        .fold(0.0, f64::worse);
     assert!(worst < 1e-9 * 56.7, "{worst}");
     let why = fails(
         &["motion", text(&bvh), "--places", "339", "--out", text(&to)],

@@ -7,6 +7,7 @@ use sinew::cluster::{
     ClusterErrors, ControlNet, CornerFrame, Corrective, ExactPatches, Interpolation, Layout,
     PatchOptions, SuggestRound, SuggestSettings, Suggestion, extract, suggest,
 };
+use sinew::math::Worse;
 use sinew::task::{Cancelled, Task};
 
 /// A pose that clusters are chosen for: the skinned surface, and the frame of each vertex if it is a corner.
@@ -40,7 +41,7 @@ fn errors(
         for (free, place) in layout.free.iter().zip(places) {
             let v = free.vertex as usize;
             let distance = place.distance(pose.skinned[v]);
-            of_vertices[v] = of_vertices[v].max(distance);
+            of_vertices[v] = of_vertices[v].worse(distance);
             sum += distance * distance;
         }
     }

@@ -21,6 +21,7 @@ use sinew::document::{
 use sinew::evaluate::Evaluator;
 use sinew::io::channels::parse_csv;
 use sinew::io::import_bytes;
+use sinew::math::Worse;
 use sinew::skeleton::Moment;
 use sinew::task::Task;
 use std::fmt::Write as _;
@@ -194,7 +195,7 @@ fn a_water_surface_without_a_skeleton_follows_its_gauges_and_is_exported() {
     for time in ["0", "0.7", "1", "2", "3", "3.6", "4"] {
         let (own, read) = (water.skin(&project, time), water.skin(&out, time));
         let pairs = own.iter().zip(&read);
-        let worst = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        let worst = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::worse);
         assert!(worst <= 1e-3 * 5.66, "{time} s: {worst}");
     }
     // One moment of it as a static mesh.
@@ -448,7 +449,7 @@ fn markers_carry_a_surface_rigidly_by_their_places_and_by_their_displacements() 
         let pairs = found.iter().zip(expected(secs));
         let worst = pairs
             .map(|(a, b)| a.as_dvec3().distance(b))
-            .fold(0.0, f64::max);
+            .fold(0.0, f64::worse);
         assert!(worst < 2e-6, "{what} at {secs} s: {worst}");
     };
     for secs in [0.0, 0.5, 1.0] {

@@ -6,6 +6,7 @@ use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew::cluster::{
     ClusterSurface, CornerFrame, Interpolation, Layout, PatchOptions, PatchWork, Patches, Strands,
 };
+use sinew::math::Worse;
 use sinew::task::Task;
 use std::collections::BTreeSet;
 
@@ -211,7 +212,7 @@ fn patches_meet_without_a_gap() {
                         (b, a, 4 - step)
                     };
                     if let Some(other) = of_edge.insert(key, place) {
-                        gap = gap.max(place.distance(other));
+                        gap = gap.worse(place.distance(other));
                         n_shared += 1;
                     }
                 }

@@ -12,6 +12,7 @@ use sinew::deform::{DriverReader, PoseInputs};
 use sinew::document::{ClipId, Document};
 use sinew::editor::clusters::DriverSource;
 use sinew::evaluate::Evaluator;
+use sinew::math::Worse;
 use sinew::skeleton::{JointId, Moment, Pose, PoseAt};
 
 fn driver(h: &EditorHarness) -> DriverLayer {
@@ -62,7 +63,7 @@ fn a_driver_is_added_on_the_selected_bone_and_moves_the_clusters() {
     assert_eq!(undo_label(&h), "Mute driver · Driver");
     let still = shown(&h);
     let most = driven.iter().zip(&still).map(|(a, b)| a.distance(*b));
-    let most = f64::from(most.fold(0.0, f32::max));
+    let most = f64::from(most.fold(0.0, f32::worse));
     assert!(
         most > 0.8 * value.amount && most < 1.3 * value.amount,
         "{most}"

@@ -12,7 +12,7 @@ use sinew::editor::clusters::ClusterTarget;
 use sinew::editor::{OpenRequest, OperationKind, ResetPart, SampleTask};
 use sinew::io::open_sample;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
-use sinew::math::Axis;
+use sinew::math::{Axis, Worse};
 use sinew::mesh::PointSet;
 use sinew::psd::Displacements;
 use sinew::skeleton::JointId;
@@ -427,7 +427,7 @@ fn sparse_edges_are_measured_by_what_moves_the_clusters_in_the_window_and_on_the
     bend_elbow(&mut h, 120.0);
     let worst = |h: &EditorHarness| {
         let edges = h.editor.net_edges().iter();
-        edges.map(|edge| edge.degrees).fold(0.0, f64::max)
+        edges.map(|edge| edge.degrees).fold(0.0, f64::worse)
     };
     let of_skin = worst(&h);
     assert!(of_skin < 90.0, "{of_skin}");
@@ -604,7 +604,7 @@ fn a_muscle_is_added_on_the_selected_bone_towards_its_bend() {
     assert_eq!(undo_label(&h), "Mute muscle · Muscle");
     let flat = shown(&h);
     let most = bulged.iter().zip(&flat).map(|(a, b)| a.distance(*b));
-    let most = f64::from(most.fold(0.0, f32::max));
+    let most = f64::from(most.fold(0.0, f32::worse));
     let full = muscle.settings.amplitude;
     assert!(most > 0.3 * full && most < 1.3 * full, "{most} of {full}");
 }
@@ -635,7 +635,7 @@ fn a_muscle_bulges_in_flexion_alone_and_can_be_flipped() {
         h.editor.mute_muscle(0, false);
         h.settle();
         let apart = bulged.iter().zip(&flat).map(|(a, b)| a.distance(*b));
-        let most = f64::from(apart.fold(0.0, f32::max));
+        let most = f64::from(apart.fold(0.0, f32::worse));
         (h.editor.muscle_bend().unwrap().to_degrees(), most)
     };
     let (flexed, full) = bulge(&mut h, 60.0);

@@ -12,6 +12,7 @@ use sinew::deform::diagnostics::{Metric, Summary, measure};
 use sinew::document::{ClustersEdit, Document, Edit, InstanceId, rig};
 use sinew::editor::{OpenRequest, OperationKind};
 use sinew::evaluate::{Comparison, Evaluator, Gauge, ViewId};
+use sinew::math::Worse;
 use sinew::skeleton::{JointId, Pose};
 use std::sync::Arc;
 
@@ -156,7 +157,7 @@ fn normals_follow_the_surface_across_patches() {
             let angle = normals[normal as usize]
                 .angle_between(around[p])
                 .to_degrees();
-            worst = worst.max(angle);
+            worst = worst.worse(angle);
         }
     }
     assert!(worst < 4.0, "{worst} degrees");

@@ -15,6 +15,7 @@ use sinew::document::{ClipId, ConstraintKeys, Document, Edit, rig};
 use sinew::export::{ExportOptions, Exported, export};
 use sinew::finding::Severity;
 use sinew::io::import_bytes;
+use sinew::math::Worse;
 use sinew::math::transform::normalize_or_identity;
 use sinew::skeleton::constraint::{Constraint, Rule};
 use sinew::skeleton::{Clip, JointId, Property};
@@ -142,8 +143,8 @@ fn players_without_constraints_show_the_constrained_motion() {
             );
             let shown = played(bytes, i, time);
             for (j, (q, place)) in shown.iter().enumerate() {
-                let angle = |q: DQuat, r: DQuat| 2.0 * q.dot(r).abs().min(1.0).acos();
-                worst = worst.max(angle(*q, pose.locals[j].rotation).to_degrees());
+                let angle = |q: DQuat, r: DQuat| 2.0 * q.dot(r).abs().clamp(0.0, 1.0).acos();
+                worst = worst.worse(angle(*q, pose.locals[j].rotation).to_degrees());
                 most = most.max(angle(*q, free.locals[j].rotation).to_degrees());
                 assert!(place.distance(pose.locals[j].translation) < 1e-4);
             }
@@ -197,7 +198,7 @@ fn corrections_see_the_constrained_motion() {
             let pairs = vertices(&document, *id, time);
             let shown = vertices(&read, *read_id, time);
             let off = pairs.iter().zip(&shown).map(|(a, b)| a.distance(*b));
-            let off = 100.0 * f64::from(off.fold(0.0, f32::max)) / report.diagonal;
+            let off = 100.0 * f64::from(off.fold(0.0, f32::worse)) / report.diagonal;
             assert!(off <= 0.1, "{off} % at {time}");
         }
     }

@@ -6,6 +6,7 @@ use sinew::bake::static_shapes::static_shapes;
 use sinew::document::rig::{self, Insert, RigError, WeightRecipient};
 use sinew::document::{ClipId, ConstraintsEdit, Document, Edit, EditError, History, InstanceId};
 use sinew::evaluate::Evaluator;
+use sinew::math::Worse;
 use sinew::skeleton::constraint::limit::Cone;
 use sinew::skeleton::constraint::{Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use sinew::skeleton::{Clip, Frame, JointId, Pose, Property};
@@ -160,7 +161,7 @@ fn every_evaluation_sees_the_constraints() {
     constrain(&mut document, PROP, &[copies(END)]);
     let turned = |pose: &Pose| pose.locals[PROP.get()].rotation;
     let expected = by_hand.pose_of_clip(&by_hand.clips()[&id], 0.45);
-    let angle = |a: DQuat, b: DQuat| a.dot(b).abs().min(1.0).acos() * 2.0;
+    let angle = |a: DQuat, b: DQuat| a.dot(b).abs().clamp(0.0, 1.0).acos() * 2.0;
     assert!(angle(turned(&expected), turned(&keyed)) > 0.3);
     assert_eq!(document.keyed_pose(&clip, 0.45), keyed);
     let pose = document.pose_of_clip(&clip, 0.45);
@@ -182,7 +183,7 @@ fn every_evaluation_sees_the_constraints() {
     };
     let (seen, wanted) = (shape(&document, &pose), shape(&by_hand, &expected));
     let off = seen.iter().zip(&wanted).map(|(a, b)| a.distance(*b));
-    assert!(off.fold(0.0, f32::max) < 1e-5);
+    assert!(off.fold(0.0, f32::worse) < 1e-5);
     // What was computed without them is out of date.
     let bare = document.clone().without_constraints();
     assert!(!bare.bends_the_same(&document) && document.bends_the_same(&document.clone()));
@@ -307,7 +308,7 @@ fn the_rig_keeps_its_constraints_sound() {
     let clips = before.clips().keys();
     let moved = clips
         .map(|&id| compared.in_clip(id).max)
-        .fold(0.0, f64::max);
+        .fold(0.0, f64::worse);
     assert!(moved / compared.diagonal < 1e-9, "{moved}");
 
     // Copied axis by axis, the axes of both bones turn alike, or not at all.
@@ -486,7 +487,7 @@ fn bones_keep_the_constrained_motion_under_another_parent() {
                 let off = was.translation.distance(is.translation);
                 assert!(off < 2e-3, "{id:?} at {time}: {off}");
                 let apart = (was.matrix3 - is.matrix3).to_cols_array();
-                let apart = apart.into_iter().fold(0.0f64, |a, b| a.max(b.abs()));
+                let apart = apart.into_iter().fold(0.0f64, |a, b| a.worse(b.abs()));
                 assert!(apart < 5e-3, "{id:?} at {time}: {apart}");
             }
         }

@@ -11,6 +11,7 @@ use sinew::evaluate::Evaluator;
 use sinew::finding::{Fix, SampleFix};
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{gltf_build, open_any};
+use sinew::math::Worse;
 use sinew::psd::Displacements;
 use sinew::sample::{SampleKind, sample};
 use sinew::skeleton::{JointId, Pose};
@@ -92,7 +93,7 @@ fn reasons(document: &Document) -> Vec<Staleness> {
 fn worst(document: &Document, sculpt: &[(u32, Vec3)]) -> f32 {
     let shape = shape(document);
     let apart = sculpt.iter().map(|(p, v)| shape[*p as usize].distance(*v));
-    apart.fold(0.0, f32::max)
+    apart.fold(0.0, f32::worse)
 }
 
 fn reopened(document: &Document) -> Document {

@@ -13,6 +13,7 @@ use sinew::editor::exporting::Correction;
 use sinew::editor::{OpenRequest, PickableBones, ScanOptions};
 use sinew::evaluate::{Difference, Evaluator, ViewId};
 use sinew::io::{open_any, project};
+use sinew::math::Worse;
 use sinew::skeleton::JointId;
 use sinew::skeleton::joint_limits::JointLimits;
 use sinew::task::Task;
@@ -770,7 +771,7 @@ fn a_what_if_has_a_limit_of_its_own_which_clips_keep_to() {
     let apart = |h: &EditorHarness| {
         let [a, b] = choices.each_ref().map(|choice| points_in(h, choice));
         let apart = a.iter().zip(&b).map(|(a, b)| a.distance(*b));
-        apart.fold(0.0, f32::max)
+        apart.fold(0.0, f32::worse)
     };
     assert!(apart(&h) < 1e-6);
     // Saved and read again; the clip and the template's own limits are untouched.

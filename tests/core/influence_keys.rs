@@ -5,6 +5,7 @@ use crate::editing::EditorHarness;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::editor::constraints::ConstraintKind;
 use sinew::editor::influence_keys::InfluenceKeys;
+use sinew::math::Worse;
 use sinew::skeleton::constraint::Constraint;
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use std::sync::Arc;
@@ -125,7 +126,7 @@ fn exports_bake_the_influence_of_every_moment() {
         let still = unkeyed.pose_of_clip(unkeyed.clips().values().next().unwrap(), time);
         let wanted = pose.locals[HALF.get()].rotation;
         change = change.max(wanted.angle_between(still.locals[HALF.get()].rotation));
-        worst = worst.max(wanted.angle_between(played(bytes, 0, time)[HALF.get()].0));
+        worst = worst.worse(wanted.angle_between(played(bytes, 0, time)[HALF.get()].0));
     }
     assert!(worst.to_degrees() < 0.11, "{}", worst.to_degrees());
     assert!(change > 0.2, "{change}");

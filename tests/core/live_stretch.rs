@@ -4,6 +4,7 @@ use crate::live_motion::{BONES, character, frame, received, send, until};
 use glam::{DQuat, DVec3};
 use sinew::cluster::channel::RecordingId;
 use sinew::editor::live::LiveKind;
+use sinew::math::Worse;
 use sinew::motion::live::{BoundSamples, Calibration, LivePose, LiveSamples, Origin};
 use sinew::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions, RootMotion};
 use sinew::motion::table::{parse_json_lines, write_json_lines};
@@ -70,8 +71,8 @@ fn settings(root: RootMotion, keeps_stretch: bool) -> MotionSettings {
 fn apart(a: &Pose, b: &Pose) -> [f64; 2] {
     let mut most = [0.0_f64; 2];
     for (a, b) in a.locals.iter().zip(&b.locals) {
-        most[0] = most[0].max(a.rotation.angle_between(b.rotation));
-        most[1] = most[1].max(a.translation.distance(b.translation));
+        most[0] = most[0].worse(a.rotation.angle_between(b.rotation));
+        most[1] = most[1].worse(a.translation.distance(b.translation));
     }
     most
 }

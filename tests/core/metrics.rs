@@ -5,7 +5,7 @@ use crate::reference::cylinder::{Cylinder, pose as cylinder_pose};
 use crate::shared::shared_dir;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::deform::diagnostics::{
-    Enclosure, Metric, PointMap, Summary, Volume, VolumeReport, folds, measure,
+    Enclosure, Metric, PointMap, ShapeView, Summary, Volume, VolumeReport, folds, measure,
 };
 use sinew::deform::{DeformStack, StackPreset, Variant};
 use sinew::document::{
@@ -332,6 +332,68 @@ fn moving_the_whole_changes_no_metric() {
                 "{metric:?} {here:?} {there:?}"
             );
         }
+    }
+}
+
+/// A vertex whose position is no number is the worst of all, not one that is left out.
+#[test]
+fn a_position_that_is_not_finite_makes_every_metric_infinite() {
+    let (_, model) = cylinder();
+    let document = with_stacks(&model.document, |_| DeformStack::lbs());
+    let pose = model.pose(&cylinder_pose(60.0, 0.0));
+    let mut gauge = Gauge::default();
+    let comparison = Comparison {
+        plain: true,
+        other: Some(with_stacks(&model.document, |_| DeformStack::dqs())),
+    };
+    gauge.evaluate(&document, &pose, &comparison);
+    let view = gauge.shape(&document, model.id()).unwrap();
+    let enclosure = Enclosure::of(view.mesh);
+    let whole = folds(&view);
+    // At the joint, where both bones move it.
+    let is_beside = |p: &Vec3| p.x.abs() < 0.1 && p.y.hypot(p.z) > 0.5;
+    let at = view.mesh.positions.iter().position(is_beside).unwrap();
+    for broken in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut posed = view.posed.to_vec();
+        posed[at].y = broken;
+        let shape = ShapeView {
+            posed: &posed,
+            ..view
+        };
+        for metric in Metric::ALL {
+            let before = measure(metric, &view).summary;
+            let map = measure(metric, &shape);
+            let found = map.summary;
+            assert!(before.max.is_finite(), "{metric:?} {before:?}");
+            assert_eq!(found.max, f32::INFINITY, "{metric:?} {broken} {found:?}");
+            assert_eq!(found.n, before.n, "{metric:?} {broken}");
+            assert_eq!(map.values[at], f32::INFINITY, "{metric:?} {broken}");
+            assert_eq!(metric.format(found.worst_value()), "not finite");
+        }
+        assert!(folds(&shape).faces > whole.faces);
+        assert_eq!(folds(&shape).deepest, f64::INFINITY);
+        let volume = VolumeReport::of(&shape, &enclosure).closed_parts;
+        assert_eq!(volume.change(), Some(f64::INFINITY), "{broken}");
+    }
+    // So does one of the shapes that it is compared with.
+    let mut other = view.posed.to_vec();
+    other[at].x = f32::NAN;
+    let shape = ShapeView {
+        plain: Some(&other),
+        other: Some(&other),
+        ..view
+    };
+    for metric in [Metric::Discontinuity, Metric::Difference] {
+        assert_eq!(measure(metric, &shape).summary.max, f32::INFINITY);
+    }
+    // What has no meaning is still left out.
+    let shape = ShapeView {
+        plain: None,
+        other: None,
+        ..view
+    };
+    for metric in [Metric::Discontinuity, Metric::Difference] {
+        assert_eq!(measure(metric, &shape).summary, Summary::default());
     }
 }
 

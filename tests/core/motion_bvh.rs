@@ -3,6 +3,7 @@
 use crate::npy::read_npy;
 use crate::shared::shared_dir;
 use serde_json::Value;
+use sinew::math::Worse;
 use sinew::motion::bvh::{Bvh, BvhPoses, Placement, Positions};
 use sinew::task::Task;
 use std::path::Path;
@@ -61,7 +62,7 @@ fn places_of_real_files_agree_with_independent_readers() {
             let found = poses.places(Some(frame.as_u64().unwrap() as usize));
             for (place, expected) in found.iter().zip(&mut expected) {
                 for axis in 0..3 {
-                    worst = worst.max((place[axis] - expected[axis]).abs());
+                    worst = worst.worse((place[axis] - expected[axis]).abs());
                 }
             }
         }

@@ -11,6 +11,7 @@ use sinew::document::Document;
 use sinew::editor::OpenRequest;
 use sinew::editor::live::LiveKind;
 use sinew::io::import_file;
+use sinew::math::Worse;
 use sinew::motion::ChannelKind;
 use sinew::motion::bindings::{Binding, BoundTo};
 use sinew::skeleton::{Clip, JointId, Pose, Property};
@@ -58,8 +59,8 @@ fn off(document: &Document, clip: &Clip) -> [f64; 2] {
         }
         let found = pose_at(document, clip, device - 0.0004).locals[forearm].rotation;
         let truth = DQuat::from_rotation_x(elbow(common).to_radians());
-        let off = 2.0 * found.dot(truth).abs().min(1.0).acos().to_degrees();
-        worst = worst.max(off);
+        let off = 2.0 * found.dot(truth).abs().clamp(0.0, 1.0).acos().to_degrees();
+        worst = worst.worse(off);
         squares += off * off;
         n += 1;
     }
@@ -98,7 +99,7 @@ fn a_recorded_forearm_bends_the_joint_of_its_name() {
     let forearm = joint(document, "forearm");
     let rest = document.skeleton().joint(forearm).rest.rotation;
     let lost = pose_at(document, clip, 7.54).locals[forearm.get()].rotation;
-    assert!(lost.dot(rest).abs().min(1.0).acos().to_degrees() < 8.0);
+    assert!(lost.dot(rest).abs().clamp(0.0, 1.0).acos().to_degrees() < 8.0);
     // It has settings, is undone, and is made again from the project.
     let mut settings = adding.settings().clone();
     settings.bake.tolerance = 0.0;

@@ -4,6 +4,7 @@ use crate::editing::EditorHarness;
 use crate::live_motion::BONES;
 use glam::{DQuat, DVec3};
 use sinew::editor::OpenRequest;
+use sinew::math::Worse;
 use sinew::motion::Track;
 use sinew::motion::retarget::{MotionSettings, Retarget, RetargetOptions};
 use sinew::motion::vmc::take_of_body;
@@ -103,7 +104,7 @@ fn fingers_point_as_those_of_the_motion() {
         ] {
             let [a, b] = [a, b].map(|name| places[at(&source.rest, name)]);
             let [c, d] = [c, d].map(|name| pose.places[at(&character.rig, name)]);
-            worst = worst.max((b - a).angle_between(d - c));
+            worst = worst.worse((b - a).angle_between(d - c));
         }
     }
     println!("fingers: {:.1e} degrees", worst.to_degrees());

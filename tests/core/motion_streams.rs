@@ -4,6 +4,7 @@ use crate::shared::shared_dir;
 use glam::DQuat;
 use serde_json::Value;
 use sinew::io::channels::read_recording;
+use sinew::math::Worse;
 use sinew::motion::aggregate::{Aggregate, Stream, frame_times};
 use sinew::motion::align::{ClockEvent, ClockMap, Peak, find_peaks, fit_clock};
 use sinew::motion::fade::Fade;
@@ -157,9 +158,9 @@ fn a_recording_is_resampled_within_its_noise_and_its_gap_is_invalid() {
             continue;
         }
         let truth = DQuat::from_rotation_x(elbow(made.times[i]).to_radians());
-        let dot = DQuat::from_slice(q).dot(truth).abs().min(1.0);
+        let dot = DQuat::from_slice(q).dot(truth).abs().clamp(0.0, 1.0);
         let off = 2.0 * dot.acos().to_degrees();
-        worst = worst.max(off);
+        worst = worst.worse(off);
         squares += off * off;
         n += 1.0;
     }
@@ -189,7 +190,7 @@ fn a_lost_rotation_relaxes_and_returns_without_a_jump() {
     let mut worst = 0.0_f64;
     for i in 0..2850 {
         let now = channel.shown(0.5 + f64::from(i) * 0.01, &fade).value;
-        worst = worst.max(2.0 * now.dot(last).abs().min(1.0).acos().to_degrees());
+        worst = worst.worse(2.0 * now.dot(last).abs().clamp(0.0, 1.0).acos().to_degrees());
         last = now;
     }
     println!("largest step {worst:.3}, of the signal {largest:.3} degrees in 10 ms");
@@ -221,7 +222,7 @@ fn slerp_keeps_to_its_bound_at_every_rate() {
             let truth = DQuat::from_rotation_x(elbow(t).to_radians());
             let found = channel.at(t).unwrap();
             let apart = (found * found.dot(truth).signum() - truth).length();
-            worst = worst.max(2.0 * apart.to_degrees());
+            worst = worst.worse(2.0 * apart.to_degrees());
         }
         println!("{rate} Hz: {worst:.4} degrees, at most {bound}");
         assert!(worst <= bound && worst > 0.85 * measured, "{rate}: {worst}");

@@ -3,6 +3,7 @@
 use crate::shared::shared_dir;
 use glam::{DQuat, DVec3};
 use serde_json::Value;
+use sinew::math::Worse;
 use sinew::motion::Track;
 use sinew::motion::roles::{check_roles, find_roles};
 use sinew::motion::vmc::{VmcSource, guard, length_fault, read_log, take_of_body};
@@ -56,7 +57,7 @@ fn a_logged_walk_gives_its_poses_back() {
             let truth = DQuat::from_slice(&q);
             let found = track.values[at];
             let sign = found.dot(truth).signum();
-            worst = worst.max((found * sign - truth).length());
+            worst = worst.worse((found * sign - truth).length());
         }
         let hips = recording
             .markers
@@ -65,7 +66,7 @@ fn a_logged_walk_gives_its_poses_back() {
             .unwrap()
             .values[at];
         let axis = |i: usize| frame["hips"][i].as_f64().unwrap();
-        worst = worst.max(hips.distance(DVec3::new(axis(0), axis(1), axis(2))));
+        worst = worst.worse(hips.distance(DVec3::new(axis(0), axis(1), axis(2))));
     }
     println!("off by {worst:.1e}");
     assert!(worst < 3e-7, "{worst}");

@@ -120,7 +120,7 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
         let time = f64::from(step) / 50.0;
         let pose = document.pose_of_clip(&clip, time);
         for (j, (q, _)) in played(&exported.files[0].1, 0, time).iter().enumerate() {
-            let off = 2.0 * q.dot(pose.locals[j].rotation).abs().min(1.0).acos();
+            let off = 2.0 * q.dot(pose.locals[j].rotation).abs().clamp(0.0, 1.0).acos();
             assert!(off.to_degrees() < 0.11, "bone {j} at {time}: {off}");
         }
     }

@@ -4,7 +4,7 @@ use crate::motion_bvh::read;
 use crate::motion_target::target;
 use crate::shared::shared_dir;
 use glam::{DQuat, DVec3};
-use sinew::math::Transform;
+use sinew::math::{Transform, Worse};
 use sinew::motion::bvh::Positions;
 use sinew::motion::retarget::{BakeOptions, Retarget, RetargetOptions, RetargetPose, RootMotion};
 use sinew::motion::roles::{Part, Role, RoleMap, Roles, Side, by_structure, find_roles};
@@ -51,7 +51,7 @@ fn apart(a: &Retarget<'_>, b: &Retarget<'_>) -> f64 {
     for frame in (0..a.n_frames()).step_by(37) {
         let (a, b) = (a.pose(frame), b.pose(frame));
         for (a, b) in a.places.iter().zip(&b.places) {
-            worst = worst.max(a.distance(*b));
+            worst = worst.worse(a.distance(*b));
         }
     }
     worst

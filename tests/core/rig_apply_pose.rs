@@ -13,6 +13,7 @@ use sinew::document::rig::measure::{Compared, diagonal, posed_points, rest_point
 use sinew::document::{Document, Edit, MeshId};
 use sinew::export::{ExportOptions, GltfFormat, export};
 use sinew::io::pose_file::read_pose;
+use sinew::math::Worse;
 use sinew::mesh::{Mesh, Morph};
 use sinew::rig::Operation;
 use sinew::skeleton::{JointId, Pose};
@@ -261,8 +262,8 @@ fn blended_vertices_of_mannequiny_move_as_much_as_measured() {
     let (mut worst, mut rms) = (0.0f64, 0.0f64);
     for &id in before.clips().keys() {
         let apart = compared.in_clip(id);
-        worst = worst.max(100.0 * apart.max / compared.diagonal);
-        rms = rms.max(100.0 * apart.rms() / compared.diagonal);
+        worst = worst.worse(100.0 * apart.max / compared.diagonal);
+        rms = rms.worse(100.0 * apart.rms() / compared.diagonal);
     }
     println!("all clips: at most {worst:.2} %, rms {rms:.3} %");
     assert!((1.6..1.95).contains(&worst), "{worst}");
@@ -352,7 +353,7 @@ fn the_file_has_the_normals_of_the_shape_in_its_morph_targets() {
             .iter()
             .zip(dense(now))
             .map(|(a, b)| a.distance(b))
-            .fold(0.0, f32::max);
+            .fold(0.0, f32::worse);
         assert!(apart < 1e-6, "{apart}");
         let is_same = dense(kept)
             .iter()

@@ -12,7 +12,7 @@ use sinew::document::rig::{self, Children, Intent, Move, RigError, Twist, TwistO
 use sinew::document::{ClipId, Document, Edit, History};
 use sinew::export::{ExportOptions, GltfFormat, export};
 use sinew::io::gltf_export::for_file;
-use sinew::math::Transform;
+use sinew::math::{Transform, Worse};
 use sinew::rig::{Done, Operation, Report};
 use sinew::skeleton::constraint::twist_angle;
 use sinew::skeleton::{Clip, JointId, Pose, Property};
@@ -190,7 +190,7 @@ fn a_half_joint_turns_by_half_and_takes_from_both() {
         let pose = clip_at(&document, time);
         let whole = pose.locals[END.get()];
         let part = pose.locals[half.get()];
-        let angle = |q: DQuat| 2.0 * q.w.abs().min(1.0).acos();
+        let angle = |q: DQuat| 2.0 * q.w.abs().clamp(0.0, 1.0).acos();
         assert!((2.0 * angle(part.rotation) - angle(whole.rotation)).abs() < 4e-3);
         // It goes along with the end's place.
         assert!(part.translation.distance(whole.translation) < 1e-6);
@@ -348,7 +348,7 @@ fn a_pose_becomes_the_rest_pose_and_no_clip_changes() {
     let (_, report) = done(&mut document, &Operation::PoseAsRest(Arc::new(pose)));
     assert!(at_rest(&before, &document) > 0.05);
     let clips = report.counts.in_clips.values().copied();
-    assert!(clips.fold(0.0, f64::max) < 1e-7, "{:?}", report.clips);
+    assert!(clips.fold(0.0, f64::worse) < 1e-7, "{:?}", report.clips);
     // In both clips the root gets its old place, and in the one that does not turn it, nothing else.
     assert_eq!(report.counts.keys_added, 2);
     let why = unchanged(&before, &Operation::PoseAsRest(before.rest_pose().clone()));

@@ -12,6 +12,7 @@ use sinew::document::rig::measure::{diagonal, rest_points};
 use sinew::document::{Document, InstanceId};
 use sinew::editor::{OpenRequest, RigKind};
 use sinew::export::{ExportOptions, GltfFormat, export};
+use sinew::math::Worse;
 use sinew::rig::Operation;
 use sinew::task::Task;
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ fn moved(before: &BTreeMap<InstanceId, Vec<DVec3>>, after: &Document) -> f64 {
         .iter()
         .flat_map(|(id, points)| points.iter().zip(&now[id]));
     let apart = pairs.map(|(a, b)| a.distance(*b));
-    apart.fold(0.0, f64::max) / diagonal(after)
+    apart.fold(0.0, f64::worse) / diagonal(after)
 }
 
 fn is_bound(document: &Document) -> bool {
@@ -168,7 +169,7 @@ fn an_unbound_mesh_is_saved_exported_and_bound_after_edits() {
     let was: Vec<DVec3> = points.values().flatten().copied().collect();
     let apart = now.iter().zip(&was).map(|(a, b)| a.distance(*b));
     assert_eq!(now.len(), was.len());
-    assert!(apart.fold(0.0, f64::max) < 1e-6 * diagonal(&read));
+    assert!(apart.fold(0.0, f64::worse) < 1e-6 * diagonal(&read));
 
     // Bones that moved since are bound where they are: the mesh at rest stays.
     let mut document = unbound;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use sinew::evaluate::{Evaluator, PosedSurface};
 use sinew::io::open_any;
 use sinew::io::scan_file::read_scan;
+use sinew::math::Worse;
 use sinew::skeleton::Moment;
 use sinew::task::Task;
 use sinew::twin::Unit;
@@ -83,7 +84,7 @@ fn compare(body: &SignedSurface, scan: &Scan, how: Align) -> Accuracy {
 fn off(accuracy: &Accuracy, points: &[DVec3], by: &Rigid) -> f64 {
     let back = accuracy.alignment.as_ref().unwrap().motion;
     let off = points.iter().map(|p| back.apply(by.apply(*p)).distance(*p));
-    off.fold(0.0, f64::max)
+    off.fold(0.0, f64::worse)
 }
 
 /// The models that are scanned.

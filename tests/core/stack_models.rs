@@ -117,7 +117,7 @@ fn report(name: &str, document: &Document, poses: &[(String, Pose)]) {
             let mut values: Vec<f32> = measure(metric, &shape)
                 .values
                 .into_iter()
-                .filter(|v| v.is_finite())
+                .filter(|v| !v.is_nan())
                 .collect();
             values.sort_by(f32::total_cmp);
             max = max.max(values.last().copied().unwrap_or(0.0));

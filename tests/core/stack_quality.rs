@@ -97,7 +97,7 @@ fn the_metrics_are_those_of_the_reference() {
             let jump =
                 corrections[a].distance(corrections[b]) / positions[a].distance(positions[b]);
             for v in [a, b] {
-                jumps[v] = jumps[v].max(jump);
+                jumps[v] = larger(jumps[v], jump);
             }
         }
         bent.check(Metric::Discontinuity, &jumps, 2e-4);
@@ -118,7 +118,7 @@ fn the_metrics_are_those_of_the_reference() {
             let crease = step.iter().map(|v| v * v).sum::<f64>().sqrt();
             worst = larger(worst, crease);
             for v in [a, b] {
-                creases[v] = creases[v].max(crease);
+                creases[v] = larger(creases[v], crease);
             }
         }
         assert!((worst - quality::map_jump(positions, &bent.posed, triangles)).abs() < 1e-12);

@@ -5,6 +5,7 @@ use crate::shared::shared_dir;
 use crate::suggest::{Bend, near};
 use glam::{DQuat, DVec3};
 use sinew::deform::StackPreset;
+use sinew::math::Worse;
 use sinew::psd::{DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, Work};
 use sinew::relax::{Posed, Region, RelaxSettings, relax_sweep};
 use sinew::suggest::{OutlineOf, Poser};
@@ -65,7 +66,7 @@ fn misses(steps: &[Vec<DVec3>], samples: &[usize]) -> (f64, f64) {
             let apart = made.distance(*direct);
             sum += apart * apart;
             n += 1;
-            largest = largest.max(apart);
+            largest = largest.worse(apart);
         }
     }
     ((sum / f64::from(n)).sqrt(), largest)

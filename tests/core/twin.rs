@@ -12,6 +12,7 @@ use sinew::export::{ExportOptions, export};
 use sinew::io::gltf_build::to_glb;
 use sinew::io::project;
 use sinew::io::{import_bytes, open_any};
+use sinew::math::Worse;
 use sinew::sample::{SampleKind, sample};
 use sinew::skeleton::{Property, Skeleton};
 use sinew::skinning::Influences;
@@ -91,7 +92,7 @@ fn off_at_rest(document: &Document) -> f64 {
                 sum += weight;
             }
             if sum > 0.0 {
-                worst = worst.max((skinned / sum).distance(palette[0].transform_point3(v)));
+                worst = worst.worse((skinned / sum).distance(palette[0].transform_point3(v)));
             }
         }
     }

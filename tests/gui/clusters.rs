@@ -9,6 +9,7 @@ use sinew::cluster::{Base, ClusterMap, Interpolation};
 use sinew::deform::Correctives;
 use sinew::document::{CorrectivesEdit, Edit};
 use sinew::editor::clusters::ClusterTarget;
+use sinew::math::Worse;
 use sinew::psd::Displacements;
 use sinew::suggest::TrainingPoses;
 use sinew::view::commands::Command;
@@ -554,7 +555,7 @@ fn the_control_cluster_arm_bends_as_the_paper_shows_it() {
         let is_middle = |p: &glam::Vec3| (-0.2..-0.1).contains(&p.x);
         let middle = middle.get_or_insert_with(|| positions.iter().map(is_middle).collect());
         let top = positions.iter().zip(middle).filter(|(_, own)| **own);
-        heights.push(top.map(|(p, _)| p.y).fold(f32::NEG_INFINITY, f32::max));
+        heights.push(top.map(|(p, _)| p.y).fold(f32::NEG_INFINITY, f32::worse));
     }
     assert!(heights.is_sorted(), "{heights:?}");
     let bulge = heights[4] - heights[0];
@@ -579,7 +580,7 @@ fn the_control_cluster_arm_compares_four_methods() {
         .collect();
     let apart = |a: usize, b: usize| {
         let pairs = shapes[a].iter().zip(&shapes[b]);
-        pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+        pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::worse)
     };
     assert_eq!(shapes[0].len(), 262);
     // Without clusters the sample moves its four vertices alone, the biceps nothing.

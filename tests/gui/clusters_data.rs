@@ -5,6 +5,7 @@ use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use sinew::cluster::DataLayer;
 use sinew::cluster::channel::BindingKind;
+use sinew::math::Worse;
 use sinew::motion::ChannelKind;
 use sinew::view::commands::Command;
 use std::fmt::Write as _;
@@ -72,7 +73,7 @@ fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
     assert_eq!(undo_label(&window), "Mute data · load");
     let still = window.positions();
     let risen = moved.iter().zip(&still).map(|(a, b)| a.y - b.y);
-    let risen = risen.fold(0.0, f32::max);
+    let risen = risen.fold(0.0, f32::worse);
     assert!((risen - 0.05).abs() < 0.005, "{risen}");
     assert_eq!(before.len(), moved.len());
     window.key(CTRL, Key::Z);

@@ -6,6 +6,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{BodyChoice, StackChoice};
 use sinew::document::{Individual, Person, Variation};
+use sinew::math::Worse;
 use sinew::twin::Kind;
 use sinew::view::Shading;
 use sinew::view::commands::Command;
@@ -18,7 +19,7 @@ fn reach(window: &Window) -> f32 {
         .positions()
         .iter()
         .map(|p| p.length())
-        .fold(0.0, f32::max)
+        .fold(0.0, f32::worse)
 }
 
 fn individual(window: &Window) -> Option<Individual> {

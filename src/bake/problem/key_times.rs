@@ -1,5 +1,6 @@
 //! Times of the keyframes of baked tracks.
 
+use crate::math::Worse;
 use crate::skeleton::{Channel, Clip, Interpolation, Pose, Property};
 use glam::DQuat;
 use std::collections::{BTreeSet, VecDeque};
@@ -89,7 +90,7 @@ fn within_splines(channel: &Channel) -> Vec<f32> {
             let spline = at(from + share * (to - from));
             let lines = first.iter().zip(&last).map(|(a, b)| a + (b - a) * share);
             let apart = spline.iter().zip(lines).map(|(a, b)| (a - b).abs());
-            off = apart.fold(off, f64::max);
+            off = apart.fold(off, f64::worse);
         }
         // Half as long lines are a quarter as far off.
         let parts = (off / MAX_WEIGHT_OFF).sqrt().ceil().clamp(1.0, MOST_PARTS);
@@ -199,7 +200,8 @@ fn apart(times: &[f32], end: f32) -> Vec<f32> {
     kept
 }
 
-/// The largest rotation of a joint between two times, radians, summed over four steps.
+/// The largest rotation of a joint between two times, radians, summed over four steps. One that is not a number counts as
+/// none: no keyframe mends it, and the comparison of the played clip fails.
 fn max_rotation(clip: &Clip, pose: &mut Pose, chosen: &BTreeSet<u32>, from: f64, to: f64) -> f64 {
     let rotates = clip
         .channels
@@ -256,6 +258,19 @@ mod tests {
             ..channel
         };
         assert!(fast_in_splines(&slow).is_empty());
+    }
+
+    #[test]
+    fn a_spline_of_morph_weights_that_are_no_numbers_counts_as_far_off_its_line() {
+        let spline = |weight: f32| Channel {
+            joint: JointId(0),
+            property: Property::MorphWeights,
+            interpolation: Interpolation::CubicSpline,
+            times: [0.0, 2.0].into(),
+            values: [0.0, 0.5, 0.0, 0.0, weight, 0.0].into(),
+        };
+        assert!(within_splines(&spline(0.5)).is_empty());
+        assert_eq!(within_splines(&spline(f32::NAN)).len(), 63);
     }
 
     fn turning(interpolation: Interpolation, times: &[f32], degrees: &[f32]) -> Vec<f32> {

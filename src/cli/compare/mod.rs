@@ -212,7 +212,10 @@ fn charts(series: &[Series], moments: &[Measured], wanted: &[usize]) -> Vec<Char
             .iter()
             .map(|s| Line {
                 label: s.name.clone(),
-                values: (0..times.len()).map(|i| value(s, i)).collect(),
+                // What is not finite is a gap in the line.
+                values: (0..times.len())
+                    .map(|i| value(s, i).filter(|v| v.is_finite()))
+                    .collect(),
             })
             .collect(),
         thresholds,

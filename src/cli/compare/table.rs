@@ -109,10 +109,13 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
     (columns, rows)
 }
 
-/// A fraction in percent with two decimals and its sign, which what is rounded to zero does not have.
+/// A fraction in percent with two decimals and its sign, which what is rounded to zero does not have; "not finite" for what
+/// cannot be measured.
 fn signed_percent(fraction: f64) -> String {
     let percent = 100.0 * fraction;
-    if percent.abs() < 0.005 {
+    if !percent.is_finite() {
+        "not finite".into()
+    } else if percent.abs() < 0.005 {
         "0.00".into()
     } else {
         format!("{percent:+.2}")
@@ -224,6 +227,7 @@ mod tests {
         assert_eq!(signed_percent(-1e-8), "0.00");
         assert_eq!(signed_percent(-5.1e-5), "-0.01");
         assert_eq!(signed_percent(0.0421), "+4.21");
+        assert_eq!(signed_percent(f64::INFINITY), "not finite");
     }
 
     #[test]

@@ -9,7 +9,8 @@ const MIN_AREA: f64 = 1e-14;
 /// A face that collapses counts as 2^-16 of its area: a mean over faces stays finite.
 const MIN_RATIO: f64 = 1.0 / 65536.0;
 
-/// `log2(A' / A)` of the faces at a point, weighted by their area at rest; NaN where no face has one.
+/// `log2(A' / A)` of the faces at a point, weighted by their area at rest; NaN where no face has one, infinite where one has
+/// a corner without a finite position.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let least = MIN_AREA * shape.diagonal().powi(2);
     let triangles = shape.triangles();
@@ -23,7 +24,11 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
             let corners = triangles[f as usize].map(|p| p as usize);
             let rest = area(corners.map(|p| shape.at_rest(p)));
             if rest > least {
-                let ratio = area(corners.map(|p| shape.in_pose(p))) / rest;
+                let posed = area(corners.map(|p| shape.in_pose(p)));
+                if !posed.is_finite() {
+                    return f64::INFINITY;
+                }
+                let ratio = posed / rest;
                 sum += rest * ratio.max(MIN_RATIO).log2();
                 all += rest;
             }

@@ -10,7 +10,7 @@ const MIN_WEIGHT: f32 = 0.01;
 const MIN_RADIUS: f64 = 1e-3;
 
 /// `(D'(v') - D(v)) / max(D(v), eps)`, D the distance to the nearest bone of the joints that move the point with a
-/// weight above 0.01. NaN for points that no joint with a bone moves.
+/// weight above 0.01. NaN for points that no joint with a bone moves, infinite for those without a finite position.
 ///
 /// Of the heaviest joint alone, the metric would jump where another becomes the heaviest.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
@@ -36,6 +36,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
         }
         let radius = rest.max(least);
         if rest.is_finite() && radius > 0.0 {
+            // `posed` stays infinite where no distance is a number.
             (posed - rest) / radius
         } else {
             f64::NAN

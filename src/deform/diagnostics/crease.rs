@@ -1,19 +1,22 @@
 //! Crease: the change of the deformation gradient between neighbouring faces.
 
-use super::{ShapeView, for_each};
+use super::{ShapeView, for_each, larger};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
 /// `max |J_f - J_g|` (Frobenius) over pairs of faces that share an edge at the point, J the deformation gradient of a
-/// face; NaN where no two faces meet.
+/// face; NaN where no two faces meet, infinite where one of them has a corner without a finite position.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let triangles = shape.triangles();
-    // f32, and NaN for none: a whole mesh of them is large.
+    // f32, and NaN for none, infinity for a broken one: a whole mesh of them is large.
     let gradients: Vec<[f32; 9]> = triangles
         .par_iter()
         .with_min_len(1024)
         .map(|t| {
             let corners = t.map(|p| p as usize);
+            if !shape.is_posed(*t) {
+                return [f32::INFINITY; 9];
+            }
             gradient(
                 corners.map(|p| shape.at_rest(p)),
                 corners.map(|p| shape.in_pose(p)),
@@ -43,7 +46,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
                         .iter()
                         .zip(there)
                         .map(|(a, b)| f64::from(a - b).powi(2));
-                    worst = worst.max(step.sum::<f64>().sqrt());
+                    worst = larger(worst, step.sum::<f64>().sqrt());
                 }
             }
         }

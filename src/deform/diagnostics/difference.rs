@@ -1,13 +1,14 @@
 //! Difference: the distance between the results of two stacks.
 
 use super::{ShapeView, for_each};
+use crate::math::Worse;
 
-/// `|v' - v'_other|`, metres; NaN where the other shape is not given.
+/// `|v' - v'_other|`, metres; NaN where the other shape is not given, infinite where a position is not finite.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let other = shape.other.filter(|o| o.len() >= shape.n_points());
     for_each(buffer, shape.n_points(), |point| {
         other.map_or(f64::NAN, |o| {
-            shape.in_pose(point).distance(o[point].as_dvec3())
+            0.0.worse(shape.in_pose(point).distance(o[point].as_dvec3()))
         })
     })
 }

@@ -1,6 +1,6 @@
 //! Discontinuity: the change of the correction along an edge.
 
-use super::{ShapeView, for_each};
+use super::{ShapeView, for_each, larger};
 
 /// Edges shorter than this share of the diagonal of the model are left out as seams: rounding of their positions would
 /// look like a jump.
@@ -10,7 +10,7 @@ const MIN_EDGE: f64 = 1e-6;
 const SLIVER: f64 = 0.25;
 
 /// `max |c_i - c_j| / |v_i - v_j|` over the edges at a point, c the offset of the stack from plain dual quaternion
-/// skinning; NaN without edges, and everywhere if the plain shape is not given.
+/// skinning; NaN without edges, and everywhere if the plain shape is not given; infinite where an offset is not finite.
 ///
 /// Where the correction is continuous, the value is bounded for any density of the mesh; where it jumps, the value
 /// grows as edges get shorter. Very short edges count as longer ones ([`SLIVER`]): one sliver would else decide the
@@ -24,7 +24,8 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let length = |p: usize, q: u32| shape.at_rest(p).distance(shape.at_rest(q as usize));
     let longest = for_each(Vec::new(), n, |point| {
         let edges = shape.neighbours(point).iter();
-        edges.map(|&q| length(point, q)).fold(0.0, f64::max)
+        let longest = edges.map(|&q| length(point, q)).fold(0.0, f64::max);
+        longest.min(f64::from(f32::MAX))
     });
     let correction = |p: usize| shape.in_pose(p) - plain[p].as_dvec3();
     for_each(buffer, n, |point| {
@@ -35,7 +36,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
             if edge > least {
                 let around = longest[point].max(longest[other as usize]);
                 let edge = edge.max(SLIVER * f64::from(around));
-                worst = worst.max(here.distance(correction(other as usize)) / edge);
+                worst = larger(worst, here.distance(correction(other as usize)) / edge);
             }
         }
         worst

@@ -5,7 +5,8 @@ use super::{ShapeView, for_each};
 /// Edges shorter than this share of the diagonal of the model are left out: positions do not resolve their strain.
 const MIN_EDGE: f64 = 1e-6;
 
-/// `|e'| / |e| - 1`, of the edges at a point the value of largest magnitude; NaN without edges.
+/// `|e'| / |e| - 1`, of the edges at a point the value of largest magnitude; NaN without edges, infinite where one has an
+/// end without a finite position.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let least = MIN_EDGE * shape.diagonal();
     for_each(buffer, shape.n_points(), |point| {
@@ -14,7 +15,11 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
         for &other in shape.neighbours(point) {
             let rest = p.distance(shape.at_rest(other as usize));
             if rest > least {
-                let strain = q.distance(shape.in_pose(other as usize)) / rest - 1.0;
+                let length = q.distance(shape.in_pose(other as usize));
+                if !length.is_finite() {
+                    return f64::INFINITY;
+                }
+                let strain = length / rest - 1.0;
                 // Also true while there is none.
                 if worst.is_nan() || strain.abs() > worst.abs() {
                     worst = strain;

@@ -2,6 +2,7 @@
 
 use super::area_change::area;
 use super::{ShapeView, for_each};
+use crate::math::Worse;
 use crate::math::transform::normalize_or_identity;
 use crate::skinning::SkinBones;
 use glam::{DQuat, DVec3};
@@ -17,13 +18,14 @@ const POINTS_PER_RUN: usize = 4096;
 /// The inverted part of a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Folds {
-    /// The number of inverted faces.
+    /// The number of inverted faces, with those that have a corner without a finite position.
     pub faces: usize,
     /// The number of all faces.
     pub of_faces: usize,
     /// The rest area of the inverted faces, as a share of the surface, 0 - 1.
     pub area_share: f64,
-    /// The largest distance of a point beyond the bisector plane of its two bones, metres.
+    /// The largest distance of a point beyond the bisector plane of its two bones, metres; infinite for a point without a
+    /// finite position.
     #[serde(skip)]
     pub deepest: f64,
     /// That point; `None` where none is beyond.
@@ -31,9 +33,11 @@ pub struct Folds {
     pub deepest_point: Option<u32>,
 }
 
-/// 1 where a face at the point is inverted, 0 where none is, NaN without faces.
+/// 1 where a face at the point is inverted, 0 where none is, NaN without faces, infinite where one of them has a corner
+/// without a finite position.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let flipped = flipped(shape);
+    let triangles = shape.triangles();
     let topology = shape.mesh.topology();
     for_each(buffer, shape.n_points(), |point| {
         if flipped.is_empty() {
@@ -42,6 +46,9 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
         let faces = topology.faces(point as u32);
         if faces.is_empty() {
             return f64::NAN;
+        }
+        if !faces.iter().all(|&f| shape.is_posed(triangles[f as usize])) {
+            return f64::INFINITY;
         }
         f64::from(u8::from(faces.iter().any(|&f| flipped[f as usize])))
     })
@@ -80,7 +87,8 @@ fn deepest(shape: &ShapeView<'_>) -> Option<(f64, u32)> {
         };
         let points = first..(first + POINTS_PER_RUN).min(n);
         points.fold(None, |best: Option<(f64, u32)>, point| {
-            let depth = planes.depth(point).filter(|d| *d > 0.0);
+            let depth = planes.depth(point).map(|d| 0.0.worse(d));
+            let depth = depth.filter(|d| *d > 0.0);
             match depth {
                 Some(depth) if best.is_none_or(|b| depth > b.0) => Some((depth, point as u32)),
                 _ => best,
@@ -126,7 +134,12 @@ impl Planes<'_> {
         };
         let [origin, normal] = self.plane(pair)?;
         let past = (self.shape.in_pose(point) - origin).dot(normal);
-        Some(if is_above { past } else { -past })
+        // An infinite position is beyond the plane, on whichever side it is.
+        Some(match (past.is_finite(), is_above) {
+            (false, _) => f64::INFINITY,
+            (true, true) => past,
+            (true, false) => -past,
+        })
     }
 
     fn plane(&mut self, pair: [u16; 2]) -> Option<[DVec3; 2]> {
@@ -156,21 +169,22 @@ impl Planes<'_> {
 }
 
 /// For each face whether it is inverted: `n' . (b n) < 0`, b the rotation of its joints, blended at the mean weights of
-/// its corners.
+/// its corners. One that is not finite counts as inverted.
 fn flipped(shape: &ShapeView<'_>) -> Vec<bool> {
     let is_flipped = |mean: &mut Vec<(u16, f64)>, t: &[u32; 3]| {
         let normal = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
         let rest = normal(t.map(|p| shape.at_rest(p as usize)));
         let posed = normal(t.map(|p| shape.in_pose(p as usize)));
-        posed.dot(rotation(shape, t, mean) * rest) < 0.0
+        !shape.is_posed(*t) || posed.dot(rotation(shape, t, mean) * rest) < 0.0
     };
     let triangles = shape.triangles().par_iter().with_min_len(1024);
     // One buffer a thread, not one a face.
     let mut flipped: Vec<bool> = triangles.map_init(Vec::new, is_flipped).collect();
     // What is inside out at rest is so where the pose does not flip it.
     for face in &shape.mesh.inside_out {
-        if let Some(flipped) = flipped.get_mut(*face as usize) {
-            *flipped = !*flipped;
+        let of_face = shape.triangles().get(*face as usize);
+        if let (Some(flipped), Some(corners)) = (flipped.get_mut(*face as usize), of_face) {
+            *flipped = !(*flipped && shape.is_posed(*corners));
         }
     }
     flipped

@@ -199,17 +199,20 @@ impl Metric {
     pub fn format(self, value: f32) -> String {
         let number = self.number(value);
         match self.shown().2 {
-            _ if value.is_nan() => number,
+            _ if !value.is_finite() => number,
             "" => number,
             "°" => format!("{number}°"),
             unit => format!("{number} {unit}"),
         }
     }
 
-    /// A value as text without its unit: "+12.3"; "-" for what is no number.
+    /// A value as text without its unit: "+12.3"; "-" for what is no number, "not finite" for what cannot be measured.
     pub fn number(self, value: f32) -> String {
         if value.is_nan() {
             return "-".into();
+        }
+        if value.is_infinite() {
+            return "not finite".into();
         }
         let (factor, decimals, _) = self.shown();
         let value = value * factor;
@@ -252,6 +255,7 @@ mod tests {
         assert_eq!(Metric::NormalError.format(3.04), "3.0°");
         assert_eq!(Metric::Difference.format(0.0015), "1.50 mm");
         assert_eq!(Metric::Bulge.format(f32::NAN), "-");
+        assert_eq!(Metric::Bulge.format(f32::INFINITY), "not finite");
         assert_eq!(Metric::Bulge.format(-0.0003), "0.0 %");
         assert_eq!(Metric::FoldOver.format(1.0), "1");
         assert_eq!(Metric::ScanDistance.format(-0.0031), "-3.1 mm");

@@ -5,7 +5,8 @@
 //! compare the posed shape with the inflated bind shape, so that intended scale of a joint is no fault.
 //!
 //! Invariant: the same shape gives the same bits for any number of threads.
-//! Invariant: a value is finite, or NaN where the metric has no meaning; whatever a file holds, nothing panics.
+//! Invariant: a value is finite, NaN where the metric has no meaning, or infinite where it cannot be measured because a
+//! posed position is not finite; whatever a file holds, nothing panics.
 
 mod area_change;
 mod bulge;
@@ -26,6 +27,7 @@ pub use point_map::{PointMap, Summary};
 pub use shape::{Segment, Segments, ShapeView};
 pub use volume::{Enclosure, JointVolume, PartVolume, Volume, VolumeReport};
 
+use crate::math::Worse;
 use rayon::prelude::*;
 
 /// The map of one metric over a shape.
@@ -71,17 +73,20 @@ pub fn folds(shape: &ShapeView<'_>) -> Folds {
     fold_over::folds(shape)
 }
 
-/// Replaces the content of `buffer` by one value for each of `n` items, on several threads when there are many. A value
-/// that is not finite becomes NaN.
+/// The larger of `worst`, NaN while there is none, and a magnitude; infinite where that is not a number.
+fn larger(worst: f64, magnitude: f64) -> f64 {
+    let known = if worst.is_nan() { 0.0 } else { worst };
+    known.worse(magnitude)
+}
+
+/// Replaces the content of `buffer` by one value for each of `n` items, on several threads when there are many: NaN where
+/// the metric has no meaning, infinite where the shape cannot be measured.
 fn for_each(
     mut buffer: Vec<f32>,
     n: usize,
     value: impl Fn(usize) -> f64 + Sync + Send,
 ) -> Vec<f32> {
-    let value = |i: usize| {
-        let value = value(i) as f32;
-        if value.is_finite() { value } else { f32::NAN }
-    };
+    let value = |i: usize| value(i) as f32;
     if n < 2048 {
         buffer.clear();
         buffer.extend((0..n).map(value));

@@ -1,10 +1,10 @@
 //! Normal error: the angle between shaded and geometric normals.
 
-use super::{ShapeView, for_each};
+use super::{ShapeView, for_each, larger};
 use glam::DVec3;
 
 /// The largest angle, degrees, between a normal at the point and the area-weighted normal of the faces that show it;
-/// NaN where no face does.
+/// NaN where no face does, infinite where one of them is not finite.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let triangles = shape.triangles();
     let topology = shape.mesh.topology();
@@ -21,10 +21,13 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
                 sum += (b - a).cross(c - a);
             }
             let shaded = normals[n as usize].as_dvec3();
+            if !(sum.is_finite() && shaded.is_finite()) {
+                return f64::INFINITY;
+            }
             if let (Some(face), Some(shaded)) = (sum.try_normalize(), shaded.try_normalize()) {
                 // The sine too: an arc cosine has no digits left at small angles.
                 let angle = face.cross(shaded).length().atan2(face.dot(shaded));
-                worst = worst.max(angle.to_degrees());
+                worst = larger(worst, angle.to_degrees());
             }
         }
         worst

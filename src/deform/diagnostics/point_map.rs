@@ -5,13 +5,14 @@ use serde::Serialize;
 /// One value a point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointMap {
-    /// n_points, in the unit of the metric; NaN where it is undefined.
+    /// n_points, in the unit of the metric; NaN where it has no meaning, infinite where a position is not finite.
     pub values: Vec<f32>,
     /// Their summary.
     pub summary: Summary,
 }
 
-/// The numbers beside a map; all are 0, and no point is named, where every value is NaN.
+/// The numbers beside a map; all are 0, and no point is named, where no value has a meaning (`n` is 0). A value that cannot
+/// be measured makes the largest one infinite (null in JSON).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// The number of points with a value.
@@ -106,6 +107,9 @@ mod tests {
         assert_eq!((s.max_point, s.min_point), (Some(7), Some(206)));
         assert_eq!((s.worst(), s.worst_value()), (Some(7), 149.0));
         assert_eq!(Summary::of(&[f32::NAN]), Summary::default());
+        let broken = Summary::of(&[f32::NAN, 1.0, f32::INFINITY]);
+        assert_eq!((broken.n, broken.min, broken.max), (2, 1.0, f32::INFINITY));
+        assert_eq!((broken.rms, broken.worst()), (f32::INFINITY, Some(2)));
         let one = Summary::of(&[-3.0]);
         assert_eq!(
             (one.p99, one.p01, one.rms, one.worst()),

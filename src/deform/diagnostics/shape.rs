@@ -61,6 +61,11 @@ impl ShapeView<'_> {
         self.posed[point].as_dvec3()
     }
 
+    /// Whether all corners of a face have finite positions in the pose.
+    pub(super) fn is_posed(&self, face: [u32; 3]) -> bool {
+        face.into_iter().all(|p| self.posed[p as usize].is_finite())
+    }
+
     /// The triangles that have all three corners, as points.
     pub(super) fn triangles(&self) -> &[[u32; 3]] {
         // Only a shape of another mesh lacks points; it has no faces then.

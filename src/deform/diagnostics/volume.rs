@@ -95,7 +95,7 @@ pub enum Volume {
     Closed {
         /// In the inflated bind shape.
         rest: f64,
-        /// In the pose.
+        /// In the pose; infinite where a position is not finite.
         posed: f64,
     },
 }
@@ -105,8 +105,18 @@ impl Volume {
     pub fn change(self) -> Option<f64> {
         match self {
             Self::Open => None,
-            Self::Closed { rest, posed } => Some(posed / rest - 1.0),
+            Self::Closed { rest, posed } => Some(change(rest, posed)),
         }
+    }
+}
+
+/// `posed / rest - 1`; infinite where that is not a number.
+fn change(rest: f64, posed: f64) -> f64 {
+    let change = posed / rest - 1.0;
+    if change.is_finite() {
+        change
+    } else {
+        f64::INFINITY
     }
 }
 
@@ -195,12 +205,16 @@ impl VolumeReport {
     ) -> Self {
         let least = MIN_VOLUME * shape.diagonal().powi(3);
         let volume = |closed: bool, [rest, posed]: [f64; 2]| {
-            if closed && rest.abs() > least && posed.is_finite() {
+            if closed && rest.abs() > least {
                 // An inverted surface encloses as much as one that is not.
                 let sign = rest.signum();
                 Volume::Closed {
                     rest: rest * sign,
-                    posed: posed * sign,
+                    posed: if posed.is_finite() {
+                        posed * sign
+                    } else {
+                        f64::INFINITY
+                    },
                 }
             } else {
                 Volume::Open
@@ -237,7 +251,7 @@ impl VolumeReport {
                     joint: joint as u16,
                     rest,
                     posed,
-                    change: (rest > MIN_SHARE * all[0]).then(|| posed / rest - 1.0),
+                    change: (rest > MIN_SHARE * all[0]).then(|| change(rest, posed)),
                 })
                 .collect(),
             parts,

@@ -6,7 +6,7 @@
 use super::act::ChangedPart;
 use super::evaluate::Evaluator;
 use super::keys::{BakeTolerance, Keys, probes};
-use crate::math::Transform;
+use crate::math::{Transform, Worse};
 use crate::skeleton::resample::KeyTimes;
 use crate::skeleton::{Channel, Clip, JointId, Pose, Property};
 use crate::task::{Cancelled, Task};
@@ -67,7 +67,7 @@ pub fn bake(
     let mut all = BakedKeys::default();
     for mut of_joint in made? {
         all.channels.append(&mut of_joint.channels);
-        all.worst = all.worst.max(of_joint.worst);
+        all.worst = all.worst.worse(of_joint.worst);
     }
     Ok(all)
 }
@@ -293,6 +293,26 @@ mod tests {
         clip.channels[0].values = values.into_iter().flatten().collect();
         let made = bake(&evaluator, &rest, &clip, coarse, &Task::new()).unwrap();
         assert!(made.worst > 3.0, "{}", made.worst);
+    }
+
+    /// A rotation that is not a number between two that are is no smaller error than any other.
+    #[test]
+    fn keys_that_are_no_numbers_exceed_every_tolerance() {
+        let (_, _, clip) = twisting([0.0, 10.0, 20.0]);
+        let times = KeyTimes::of(&clip, |_| true);
+        let broken = Transform {
+            rotation: DQuat::from_xyzw(f64::NAN, 0.0, 0.0, 1.0),
+            ..Transform::IDENTITY
+        };
+        for (value, expected) in [(Transform::IDENTITY, 0.0), (broken, f64::INFINITY)] {
+            let mut worst = 0.0;
+            let at = |time: f32| {
+                let is_near = (time - 1.0).abs() < 0.1;
+                if is_near { value } else { Transform::IDENTITY }
+            };
+            Keys::new(&times, (ChangedPart::Rotation, 1e-3), &mut worst, at);
+            assert_eq!(worst, expected);
+        }
     }
 
     /// A constant channel is thinned to one keyframe, unless its last keyframe ends the clip.

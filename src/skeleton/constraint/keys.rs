@@ -1,7 +1,7 @@
 //! Keyframes of a motion: as few as keep to a tolerance.
 
 use super::act::ChangedPart;
-use crate::math::Transform;
+use crate::math::{Transform, Worse};
 use crate::skeleton::resample::{KeyTimes, SHORTEST_SECS};
 use crate::skeleton::slerp::slerp_shortest;
 use crate::skeleton::{Channel, Interpolation, JointId, Property};
@@ -72,7 +72,10 @@ impl Keys {
     ) -> Self {
         if times.all_step() {
             let times = times.both_sides_of_steps();
-            let values = times.iter().map(|&time| at(time)).collect();
+            let values: Vec<Transform> = times.iter().map(|&time| at(time)).collect();
+            for value in &values {
+                *worst = worst.worse(part.apart(value, value));
+            }
             return Self {
                 steps: true,
                 times,
@@ -88,6 +91,8 @@ impl Keys {
         };
         for time in times.both_sides_of_steps() {
             let now = (time, (refining.at)(time));
+            // 0, unless it is not a number.
+            *refining.worst = refining.worst.worse(part.apart(&now.1, &now.1));
             if let Some(&before) = refining.keys.last() {
                 refining.refine(before, now);
             }
@@ -171,7 +176,7 @@ impl<A: FnMut(f32) -> Transform> Refining<'_, A> {
         for pair in ends.windows(2) {
             for time in probes(pair[0].0, pair[1].0) {
                 let off = self.off(pair[0], pair[1], time);
-                *self.worst = self.worst.max(off);
+                *self.worst = self.worst.worse(off);
             }
         }
     }
@@ -182,6 +187,10 @@ impl<A: FnMut(f32) -> Transform> Refining<'_, A> {
         let apart = self
             .part
             .apart(&interpolated(&from.1, &to.1, x), &(self.at)(time));
+        // What is exact is within a tolerance of 0, too.
+        if apart == 0.0 {
+            return 0.0;
+        }
         apart / self.tolerance
     }
 }

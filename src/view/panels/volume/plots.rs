@@ -173,7 +173,7 @@ fn curve_ui(
 fn runs(times: &[f64], values: &[f32]) -> Vec<Vec<[f64; 2]>> {
     let mut runs: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
     for (&time, &value) in times.iter().zip(values) {
-        if value.is_nan() {
+        if !value.is_finite() {
             if runs.last().is_some_and(|run| !run.is_empty()) {
                 runs.push(Vec::new());
             }
@@ -200,6 +200,7 @@ mod tests {
     fn a_curve_has_gaps_where_there_is_no_value() {
         let found = runs(&[0.0, 1.0, 2.0, 3.0], &[0.01, f32::NAN, 0.02, 0.5]);
         assert_eq!(found.len(), 2);
+        assert!(runs(&[0.0, 1.0], &[f32::INFINITY; 2]).is_empty());
         assert_eq!(found[1][1], [3.0, 50.0]);
         assert!(runs(&[0.0], &[f32::NAN]).is_empty());
         assert_eq!([1.5, -0.001, 20.0].map(short), ["1.5", "0", "20"]);

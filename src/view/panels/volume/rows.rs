@@ -94,10 +94,13 @@ pub(super) fn of(study: &VolumeStudy, editor: &Editor) -> Vec<Row> {
     rows
 }
 
-/// A signed percentage: "+1.23 %"; "-" where undefined.
+/// A signed percentage: "+1.23 %"; "-" where undefined, "not finite" where it cannot be measured.
 pub(super) fn percent(share: f32) -> String {
     if share.is_nan() {
         return "-".to_owned();
+    }
+    if share.is_infinite() {
+        return "not finite".to_owned();
     }
     let value = share * 100.0;
     if value.abs() < 0.005 {
@@ -133,5 +136,6 @@ mod tests {
         assert_eq!(percent(-0.0123), "-1.23 %");
         assert_eq!(percent(0.000_01), "0.00 %");
         assert_eq!(percent(f32::NAN), "-");
+        assert_eq!(percent(f32::INFINITY), "not finite");
     }
 }
