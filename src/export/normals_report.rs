@@ -9,20 +9,20 @@ const WORSE_DEGREES: f64 = 0.1;
 /// Normals that differ by more than this at the 99th percentile get a finding, degrees: shading begins to look different.
 const SEEN_DEGREES: f64 = 2.0;
 
-/// Morph targets that only turn normals come at least in this number.
+/// Morph targets that change normals alone come at least in this number.
 const LEAST_MORE_TARGETS: usize = 2;
 
 /// The finding about normals that became worse, or that visibly differ: their 99th percentiles `[before, now]`, degrees.
 ///
-/// `is_unturned`: the correction leaves normals as they are. The corrected file is measured at more moments, so that even
+/// `is_unchanged`: the correction leaves normals as they are. The corrected file is measured at more moments, so that even
 /// then the percentiles differ.
 pub(super) fn normals_finding(
     [before, now]: [f64; 2],
-    is_unturned: bool,
+    is_unchanged: bool,
     hint: &str,
 ) -> Option<Finding> {
     let (is_worse, is_seen) = (now > before + WORSE_DEGREES, now > SEEN_DEGREES);
-    if is_worse && !is_unturned {
+    if is_worse && !is_unchanged {
         let message = format!(
             "The correction makes normals at joints worse: {now:.1} instead of {before:.1} degrees off at the 99th percentile. \
              They follow the helper joints and new weights, which are fitted to positions.{hint}"
@@ -32,9 +32,9 @@ pub(super) fn normals_finding(
     if !(is_seen || is_worse) {
         return None;
     }
-    let message = if is_unturned {
+    let message = if is_unchanged {
         format!(
-            "Normals at joints differ by {now:.1} degrees at the 99th percentile: the correction does not turn them.{hint}"
+            "Normals at joints differ by {now:.1} degrees at the 99th percentile: the correction does not change them.{hint}"
         )
     } else {
         format!(
@@ -44,18 +44,21 @@ pub(super) fn normals_finding(
     Some(Finding::info("correction", message))
 }
 
-/// Which options would turn normals further, a sentence after a space; empty where none would.
+/// A sentence, after a space, that names the options with which morph targets would correct normals further; empty where
+/// none would.
 pub(super) fn normals_hint(options: &BakeOptions, morph_targets: usize) -> &'static str {
     let has_room = morph_targets + LEAST_MORE_TARGETS <= options.max_morphs;
     match (options.mode, options.normals, has_room) {
         (BakeMode::Retarget, ..) => {
-            " With For these clips (`--correct clips`), morph targets can turn them."
+            " Morph targets of the mode For these clips (`--correct clips`) can correct them."
         }
         (_, true, true) => "",
-        (_, true, false) => " More morph targets (`--max-morphs`) can turn them.",
-        (_, false, true) => " Normals in morph targets (no `--no-normals`) can turn them.",
+        (_, true, false) => " More morph targets (`--max-morphs`) can correct them.",
+        (_, false, true) => {
+            " Morph targets with normals (without `--no-normals`) can correct them."
+        }
         (_, false, false) => {
-            " More morph targets (`--max-morphs`) with normals (no `--no-normals`) can turn them."
+            " More morph targets (`--max-morphs`) with normals (without `--no-normals`) can correct them."
         }
     }
 }
@@ -66,9 +69,9 @@ mod tests {
     use crate::finding::Severity;
 
     #[test]
-    fn normals_are_worse_only_where_something_turns_them() {
-        let found = |is_unturned: bool, now: f64, options: &BakeOptions| {
-            normals_finding([58.5, now], is_unturned, normals_hint(options, 0))
+    fn normals_are_worse_only_where_something_changes_them() {
+        let found = |is_unchanged: bool, now: f64, options: &BakeOptions| {
+            normals_finding([58.5, now], is_unchanged, normals_hint(options, 0))
         };
         let all = BakeOptions::default();
         let none = BakeOptions {
@@ -81,7 +84,7 @@ mod tests {
         // Only the moments at which they are measured differ.
         let same = found(true, 61.2, &none).unwrap();
         assert_eq!(same.severity, Severity::Info);
-        let said = "61.2 degrees at the 99th percentile: the correction does not turn them. Normals in morph targets (no";
+        let said = "61.2 degrees at the 99th percentile: the correction does not change them. Morph targets with normals (without";
         assert!(same.message.contains(said), "{same}");
         let better = found(false, 10.2, &all).unwrap();
         assert_eq!(better.severity, Severity::Info);

@@ -1,4 +1,4 @@
-//! Models that no export is made of.
+//! Models that an export refuses, before it makes anything.
 
 use super::error::ExportError;
 use super::options::ExportOptions;

@@ -70,7 +70,7 @@ pub struct CorrectionReport {
     /// Normal error with correction.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals: NormalAngles,
-    /// What would turn normals further, a sentence; empty where no option does.
+    /// A sentence that names the options that would correct normals further; empty where none would.
     #[serde(skip)]
     pub normals_hint: &'static str,
     /// The location of the largest error.
@@ -297,10 +297,10 @@ impl CorrectionReport {
         }
     }
 
-    /// Whether it moves vertices but turns no normals, as displacements alone do.
+    /// Whether it moves vertices but changes no normals, as displacements alone do.
     fn leaves_normals(&self) -> bool {
-        let turns = |mesh: &CorrectedMesh| mesh.reweighted || mesh.turned_normals > 0;
-        !self.meshes.is_empty() && !self.meshes.iter().any(turns)
+        let changes = |mesh: &CorrectedMesh| mesh.reweighted || mesh.turned_normals > 0;
+        !self.meshes.is_empty() && !self.meshes.iter().any(changes)
     }
 
     /// The result as one line.
@@ -392,10 +392,10 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
     }
     if !correction.nothing_to_do {
         let normals = [&correction.normals_before, &correction.normals].map(|n| n.p99_degrees);
-        let is_unturned = correction.leaves_normals();
+        let is_unchanged = correction.leaves_normals();
         findings.extend(normals_finding(
             normals,
-            is_unturned,
+            is_unchanged,
             correction.normals_hint,
         ));
     }

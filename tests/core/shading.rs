@@ -91,7 +91,7 @@ fn normals_that_a_correction_makes_worse_are_warned_of() {
     assert!(now > before + 1.0, "{now} {before}");
     let said = format!(
         "makes normals at joints worse: {now:.1} instead of {before:.1} degrees off at the 99th percentile. They follow the \
-         helper joints and new weights, which are fitted to positions. More morph targets (`--max-morphs`) can turn them."
+         helper joints and new weights, which are fitted to positions. More morph targets (`--max-morphs`) can correct them."
     );
     let findings = &exported.report.findings;
     let is_said = |f: &Finding| f.severity == Severity::Warning && f.message.contains(&said);

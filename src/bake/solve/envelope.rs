@@ -233,7 +233,7 @@ impl EnvelopeSystem<'_> {
         add(&mut self.right[at..at + N], right);
     }
 
-    /// Adds the products of unknown `i` of the border with unknowns before it and itself; `products` end at the diagonal.
+    /// Adds the products of unknown `i` of the border with itself, the last of `products`, and with the unknowns before it.
     pub(crate) fn add_border_row(&mut self, i: usize, products: &[f64]) {
         let row = self.border() + i;
         let end = self.start(row) + row + 1;
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
     use std::iter;
 
-    /// A profile of blocks of one unknown, not coupled.
+    /// A profile of blocks of one unknown each, none of them coupled.
     fn single(keys: &[u16]) -> Envelope {
         Envelope::new(keys, 1, iter::empty::<iter::Empty<usize>>())
     }

@@ -206,7 +206,7 @@ impl Metric {
         }
     }
 
-    /// A value as text without its unit: "+12.3"; "-" for what is no number, "not finite" for what cannot be measured.
+    /// A value as text without its unit: "+12.3"; "-" for NaN, which has no meaning, "not finite" for infinity.
     pub fn number(self, value: f32) -> String {
         if value.is_nan() {
             return "-".into();
