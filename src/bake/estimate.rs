@@ -4,7 +4,7 @@ use super::BakeOptions;
 use crate::bake::emit::bytes_of_normals;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::{Budget, Problem, with_problem};
-use crate::bake::solve::Initialisation;
+use crate::bake::solve::{Initialisation, PLAYBACK_SHARE};
 use crate::document::{ClipId, Document};
 use crate::math::Worse;
 use crate::skeleton::Clip;
@@ -38,7 +38,7 @@ pub struct Estimate {
     pub bytes: f64,
     /// The largest error without correction, as a fraction of the diagonal; `None` where it is unknown.
     pub before: Option<f64>,
-    /// The largest error with correction, as a fraction of the diagonal.
+    /// The largest error with correction, as a fraction of the diagonal: at least what key reduction may leave of the tolerance.
     pub error: f64,
     /// The diagonal of the bounding box in the rest pose, metres.
     pub diagonal: f64,
@@ -113,7 +113,10 @@ impl Problem<'_> {
                     candidate.bytes
                 },
             before: Some(before / self.diagonal),
-            error: candidate.max_error / self.expected_gain(group) / self.diagonal,
+            // Key reduction takes what the solution leaves of the tolerance.
+            error: (candidate.max_error / self.expected_gain(group))
+                .worse(PLAYBACK_SHARE * self.tolerance)
+                / self.diagonal,
             diagonal: self.diagonal,
         }))
     }

@@ -2,7 +2,7 @@
 //! with the others fixed.
 
 use super::candidates::{Candidate, MOST_GLOBAL_MORPHS};
-use super::displacements::{Basis, Residuals};
+use super::displacements::{self, Basis, Residuals};
 use super::irls;
 use super::motion_moments::FitPoint;
 use super::motions::MotionSolver;
@@ -23,7 +23,7 @@ const ITERATIONS: (usize, usize) = (3, 7);
 /// Iterations that start from a known decomposition.
 const WARM_ITERATIONS: usize = 4;
 /// Points per group in an iteration; all points take part in the final weights. It bounds the time of large meshes.
-const MAX_POINTS: usize = 4000;
+const MAX_POINTS: usize = 2000;
 /// Iterations stop after two with displacements where the error is above this many tolerances: what remains of them
 /// gains less than that.
 const DIVERGED: f64 = 1.5;
@@ -231,6 +231,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                 i,
                 of_part,
                 self.candidate,
+                displacements::KNOWN_ITERATIONS,
             )?;
             let basis = basis.unwrap_or_else(|| Basis::none(&residuals));
             errors.push(residuals.max_error_of_points(&basis));
@@ -300,7 +301,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
 }
 
 /// The residuals of points of mesh `i` on the training set, and the displacements fitted to them: from the weights in
-/// `training` where these suffice. `None` where residuals are small or displacements do not reduce them.
+/// `training` in these [`iterations`](Residuals::fit_from) where they suffice. `None` where residuals are small or displacements do not reduce them.
 pub(crate) fn basis_of(
     problem: &Problem<'_>,
     group: &Group,
@@ -308,6 +309,7 @@ pub(crate) fn basis_of(
     i: usize,
     (points, rows): (&[u32], &[WeightRow]),
     candidate: &Candidate,
+    iterations: (usize, usize),
 ) -> Result<(Residuals, Option<Basis>), Cancelled> {
     problem.task.check()?;
     let part = &group.meshes[i];
@@ -334,7 +336,7 @@ pub(crate) fn basis_of(
     if known > 0
         && let Some(w) = known_weights(training, &observations, known)
     {
-        let basis = residuals.fit_from(known, w, problem.task)?;
+        let basis = residuals.fit_from(known, w, iterations, problem.task)?;
         if basis.max_error <= target_error || known == most {
             return Ok((residuals, Some(basis)));
         }

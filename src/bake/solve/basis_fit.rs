@@ -4,14 +4,14 @@
 use super::TRAINING_SHARE;
 use super::alternating::basis_of;
 use super::candidates::{Candidate, MOVED_SHARE};
-use super::displacements::{Basis, Residuals};
+use super::displacements::{self, Basis, Residuals};
 use super::mesh_basis::{Block, MeshBasis};
 use super::playback::Playback;
 use super::regions::{JointPair, Partition, Region, pair_of};
 use super::training::TrainingSet;
 use crate::bake::problem::group::GroupMesh;
 use crate::math::Worse;
-use crate::task::Cancelled;
+use crate::task::{Cancelled, Task};
 use glam::DVec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -26,8 +26,11 @@ const SPARSE_LIMIT: f64 = 0.85;
 const MAX_REGION_POINTS: usize = 3000;
 const MAX_REGION_FRAMES: usize = 64;
 
-/// Fits of a region start from this fraction of the displacements that its rank asks for.
+/// The first fits of a region start from this fraction of the displacements that its rank asks for.
 const FIRST_SHARE: f64 = 0.6;
+/// The first fits of a region use this many points of the largest residuals and about as many others at a regular stride,
+/// which bounds their time. From the number of displacements that these need on, fits use all points.
+const WORST_POINTS: usize = 500;
 
 impl Playback<'_, '_> {
     /// Fits the displacements of all meshes to the training set.
@@ -39,8 +42,16 @@ impl Playback<'_, '_> {
         for i in 0..self.group.meshes.len() {
             let points = &self.group.meshes[i].active;
             let of_part = (points.as_slice(), self.rows[i].as_slice());
-            let (residuals, basis) =
-                basis_of(self.problem, self.group, training, i, of_part, candidate)?;
+            let iterations = displacements::ITERATIONS;
+            let (residuals, basis) = basis_of(
+                self.problem,
+                self.group,
+                training,
+                i,
+                of_part,
+                candidate,
+                iterations,
+            )?;
             let n = points.len();
             let basis = match basis {
                 Some(basis) => MeshBasis::whole(n, basis.k, self.sparse(&residuals, basis)),
@@ -55,7 +66,9 @@ impl Playback<'_, '_> {
     /// Fits displacements of the regions of mesh `i` to the residuals of its active points.
     fn fit_regions(&mut self, i: usize, residuals: &Residuals) -> Result<MeshBasis, Cancelled> {
         let (problem, part) = (self.problem, &self.group.meshes[i]);
-        let mut regions = match self.regions[i].take() {
+        let known = self.regions[i].take();
+        let is_known = known.is_some();
+        let mut regions = match known {
             Some(regions) => regions,
             None => self.find_regions(part, residuals)?,
         };
@@ -88,7 +101,13 @@ impl Playback<'_, '_> {
             }
             let own = residuals.of_points(&places);
             let (k, most) = (region.k, region.k + extra);
-            let first = (FIRST_SHARE * k as f64).ceil() as usize;
+            // More frames hardly ever need fewer displacements.
+            let first = if is_known {
+                k
+            } else {
+                let least = (FIRST_SHARE * k as f64).ceil() as usize;
+                starting_rank(&own, (least, most), target_error, problem.task)?
+            };
             let bases = own.bases(first, most, target_error, problem.task)?;
             let best = bases
                 .into_iter()
@@ -159,6 +178,37 @@ impl Playback<'_, '_> {
     }
 }
 
+/// The number of displacements at which fits of a region start: the number that a subset of its points needs, at least `least`.
+fn starting_rank(
+    residuals: &Residuals,
+    (least, most): (usize, usize),
+    target_error: f64,
+    task: &Task,
+) -> Result<usize, Cancelled> {
+    let n = residuals.n();
+    if n <= 3 * WORST_POINTS {
+        return Ok(least);
+    }
+    let norms = residuals.max_norm_of_points();
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    order.sort_by(|&a, &b| {
+        norms[b as usize]
+            .total_cmp(&norms[a as usize])
+            .then(a.cmp(&b))
+    });
+    let (worst, others) = order.split_at(WORST_POINTS);
+    let others = others.iter().step_by(others.len() / WORST_POINTS);
+    let mut few: Vec<u32> = worst.iter().chain(others).copied().collect();
+    few.sort_unstable();
+    let bases = residuals
+        .of_points(&few)
+        .bases(least, most, target_error, task)?;
+    let best = bases
+        .iter()
+        .min_by(|a, b| a.max_error.total_cmp(&b.max_error));
+    Ok(best.map_or(least, |basis| basis.k))
+}
+
 /// The region of a pair of joints: its own, or else one that has a joint of it; `None` where there is no region.
 fn nearest_region(by_pair: &BTreeMap<JointPair, usize>, pair: JointPair) -> Option<usize> {
     let own = by_pair.get(&pair);
@@ -170,4 +220,44 @@ fn nearest_region(by_pair: &BTreeMap<JointPair, usize>, pair: JointPair) -> Opti
             .or(by_pair.first_key_value())
     };
     own.or_else(|| near().map(|(_, region)| region)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points whose residuals are the sum of two displacements that change apart over time.
+    fn of_rank_two(n: usize) -> Residuals {
+        let t = 6;
+        let mut residuals = Residuals {
+            t,
+            a: Vec::new(),
+            r: Vec::new(),
+        };
+        for p in 0..n {
+            for f in 0..t {
+                let (x, y) = ((p as f32).sin(), (p as f32).cos());
+                let at = f as f32;
+                residuals
+                    .a
+                    .push([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+                residuals
+                    .r
+                    .push([x * at.sin(), y * (2.0 * at).cos(), x * at.sin()]);
+            }
+        }
+        residuals
+    }
+
+    #[test]
+    fn fits_of_large_regions_start_where_a_part_of_their_points_ends() {
+        let start = |n: usize, least: usize| {
+            starting_rank(&of_rank_two(n), (least, 6), 1e-4, &Task::new()).unwrap()
+        };
+        let large = 3 * WORST_POINTS + 1;
+        assert_eq!(start(large, 1), 2);
+        assert_eq!(start(large, 4), 4);
+        // Small regions are fitted whole from the start.
+        assert_eq!(start(20, 1), 1);
+    }
 }

@@ -15,7 +15,9 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
 /// Iterations of plain and of iteratively reweighted least squares.
-const ITERATIONS: (usize, usize) = (2, 4);
+pub(super) const ITERATIONS: (usize, usize) = (2, 4);
+/// The same from the weights of an earlier fit, while motions and weights of points still change.
+pub(super) const KNOWN_ITERATIONS: (usize, usize) = (1, 1);
 
 /// Points per parallel chunk; fixed, so that sums do not depend on the number of threads.
 const POINTS_PER_CHUNK: usize = 256;
@@ -257,19 +259,21 @@ impl Residuals {
                 w[f * k + i] = x * (t as f64).sqrt();
             }
         }
-        self.fit_from(k, w, task)
+        self.fit_from(k, w, ITERATIONS, task)
     }
 
-    /// Fits displacements from initial weights `w` (t x k).
+    /// Fits displacements from initial weights `w` (t x k). `(plain, reweighted)`: the numbers of iterations of plain and of
+    /// iteratively reweighted least squares.
     pub(crate) fn fit_from(
         &self,
         k: usize,
         mut w: Vec<f64>,
+        (plain, reweighted): (usize, usize),
         task: &Task,
     ) -> Result<Basis, Cancelled> {
         let mut irls = vec![1.0f32; self.r.len()];
         let mut best: Option<Basis> = None;
-        for round in 0..ITERATIONS.0 + ITERATIONS.1 {
+        for round in 0..plain + reweighted {
             task.check()?;
             let b = self.solve_displacements(k, &w, &irls);
             w = self.solve_weights(k, &b, &irls, &w);
@@ -279,7 +283,7 @@ impl Residuals {
                 let w = w.clone();
                 best = Some(Basis { k, b, w, max_error });
             }
-            if round + 1 >= ITERATIONS.0 {
+            if round + 1 >= plain {
                 let square: f64 = errors.iter().map(|e| f64::from(*e).powi(2)).sum();
                 let rms = (square / errors.len().max(1) as f64).sqrt() as f32;
                 if !(rms > 0.0 && rms.is_finite()) {

@@ -274,7 +274,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         self.motions.iter_mut().flatten().for_each(Vec::clear);
     }
 
-    pub(crate) fn finish(self, max_error: f64, bytes: f64, flips: Vec<Flip>) -> Solution {
+    pub(crate) fn finish(self, max_error: f64, flips: Vec<Flip>) -> Solution {
         let mut meshes = Vec::new();
         for (i, (part, basis)) in self.group.meshes.iter().zip(&self.bases).enumerate() {
             let instances = (0..part.instances.len()).map(|instance| {
@@ -305,6 +305,9 @@ impl<'a, 'j> Playback<'a, 'j> {
                 kept: kept.collect(),
             });
         }
+        let bytes = self
+            .problem
+            .bytes_of(self.group, self.sampling, &self.helpers, &meshes);
         Solution {
             helpers: self.helpers,
             codebook: self.codebook.to_vec(),

@@ -4,7 +4,6 @@
 #![allow(clippy::inline_always)]
 
 use super::irls;
-use super::linear::add_dots;
 use super::simplex::minimise_on_simplex;
 use crate::bake::problem::rows::{MAX_INFLUENCES, WeightRow, limited, normalised};
 use crate::math::Worse;
@@ -42,13 +41,18 @@ pub(crate) struct Regularisation {
     pub(crate) weights: f64,
 }
 
+/// Rows and columns of a tile of a matrix whose sums stay in registers.
+const TILE: usize = 4;
+
 /// The least squares problem of a point: the weights x of n slots that minimise `x' (P + sum w_o O_o' O_o) x` on the
 /// simplex, for penalties P, offsets O and IRLS weights w.
 struct PointProblem {
     n: usize,
-    /// By observation: the offsets of the slots' positions from the target, by component (3 x n).
+    /// `n` rounded up to tiles: the length of a row. What lies beyond `n` is 0.
+    stride: usize,
+    /// By observation: the offsets of the slots' positions from the target, by component (3 x stride).
     offsets: Vec<f64>,
-    /// The lower half of P by rows (n x n).
+    /// The lower half of P by rows (stride x stride).
     penalties: Vec<f64>,
 }
 
@@ -61,39 +65,42 @@ impl PointProblem {
         regularisation: Regularisation,
     ) -> Self {
         let n = candidates.len();
+        let stride = n.next_multiple_of(TILE);
         let mut offsets: Vec<f64> = Vec::new();
-        let mut linears = vec![0.0; 9 * n];
-        let mut penalties = vec![0.0; n * n];
-        let mut n_linear = 0;
+        let mut linears: Vec<f64> = Vec::new();
         for observation in observations {
             let start = offsets.len();
-            offsets.resize(start + 3 * n, 0.0);
+            offsets.resize(start + 3 * stride, 0.0);
+            let first = linears.len();
+            if observation.linear.is_some() {
+                linears.resize(first + 9 * stride, 0.0);
+            }
             for (i, (slot, _)) in candidates.iter().enumerate() {
                 let matrix = &observation.matrices[usize::from(*slot)];
                 let offset = matrix.transform_point3(observation.position) - observation.target;
                 for (component, x) in offset.to_array().into_iter().enumerate() {
-                    offsets[start + component * n + i] = x;
+                    offsets[start + component * stride + i] = x;
                 }
                 if let Some(linear) = observation.linear {
                     let linear = (matrix.matrix3 - linear).to_cols_array();
                     for (component, x) in linear.into_iter().enumerate() {
-                        linears[component * n + i] = x;
+                        linears[first + component * stride + i] = x;
                     }
                 }
             }
-            if observation.linear.is_some() {
-                add_products(&mut penalties, &linears, n, 1.0);
-                n_linear += 1;
-            }
         }
+        let n_linear = linears.len() / (9 * stride).max(1);
+        let mut penalties = vec![0.0; stride * stride];
+        add_products(&mut penalties, &linears, stride, &vec![1.0; 3 * n_linear]);
         let mut problem = Self {
             n,
+            stride,
             offsets,
             penalties,
         };
         // Penalties count as much as all observations, however many of them have linear parts.
         let n_observations = problem.n_observations() as f64;
-        let scale = n_observations / f64::from(n_linear.max(1)) * regularisation.linear.powi(2);
+        let scale = n_observations / n_linear.max(1) as f64 * regularisation.linear.powi(2);
         problem
             .penalties
             .iter_mut()
@@ -121,40 +128,34 @@ impl PointProblem {
         for i in 0..self.n {
             for j in 0..=i {
                 let products = row(i).iter().zip(row(j)).map(|(a, b)| a * b);
-                self.penalties[i * self.n + j] += ridge * products.sum::<f64>();
+                self.penalties[i * self.stride + j] += ridge * products.sum::<f64>();
             }
         }
     }
 
     fn n_observations(&self) -> usize {
-        self.offsets.len().checked_div(3 * self.n).unwrap_or(0)
+        self.offsets.len().checked_div(3 * self.stride).unwrap_or(0)
     }
 
     fn observations(&self) -> impl Iterator<Item = &[f64]> {
-        self.offsets.chunks_exact((3 * self.n).max(1))
+        self.offsets.chunks_exact((3 * self.stride).max(1))
     }
 
     /// The matrix of the problem with these IRLS weights, n x n.
     fn normal(&self, irls_weights: &[f64]) -> Vec<f64> {
-        let n = self.n;
-        let mut g = self.penalties.clone();
-        for (offsets, irls) in self.observations().zip(irls_weights) {
-            add_products(&mut g, offsets, n, *irls);
-        }
-        for i in 0..n {
-            for j in 0..i {
-                g[j * n + i] = g[i * n + j];
-            }
-        }
-        g
+        let (n, stride) = (self.n, self.stride);
+        let mut sums = self.penalties.clone();
+        add_products(&mut sums, &self.offsets, stride, irls_weights);
+        let entry = |i: usize, j: usize| sums[i.max(j) * stride + i.min(j)];
+        (0..n * n).map(|at| entry(at / n, at % n)).collect()
     }
 
     /// The error of each observation.
     fn errors(&self, found: &[(usize, f64)]) -> Vec<f64> {
-        let n = self.n;
+        let stride = self.stride;
         let errors = self.observations().map(|offsets| {
             let offset = |&(i, x): &(usize, f64)| {
-                DVec3::new(offsets[i], offsets[n + i], offsets[2 * n + i]) * x
+                DVec3::new(offsets[i], offsets[stride + i], offsets[2 * stride + i]) * x
             };
             found.iter().map(offset).sum::<DVec3>().length()
         });
@@ -198,37 +199,54 @@ pub(crate) fn fit_point<'a>(
     normalised(row.collect())
 }
 
-/// Adds `factor` times the scalar products of n vectors, given by component (a multiple of three), to the lower half of a
-/// matrix by rows.
+/// Adds the scalar products of vectors, given by component (three rows for each factor), times these factors to the lower
+/// half of a matrix by rows, and to all of the tiles on its diagonal.
 struct AddProducts<'a> {
     matrix: &'a mut [f64],
     components: &'a [f64],
-    n: usize,
-    factor: f64,
+    stride: usize,
+    factors: &'a [f64],
 }
 
 impl Kernel for AddProducts<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Self { n, factor, .. } = self;
-        for three in self.components.chunks_exact((3 * n).max(1)) {
-            let (xs, rest) = three.split_at(n);
-            let (ys, zs) = rest.split_at(n);
-            for i in 0..n {
-                let own = DVec3::new(xs[i], ys[i], zs[i]) * factor;
-                let row = &mut self.matrix[i * n..=i * n + i];
-                add_dots(row, 1.0, own, [xs, ys, zs]);
+        let stride = self.stride;
+        for first_row in (0..stride).step_by(TILE) {
+            for first_column in (0..=first_row).step_by(TILE) {
+                let mut sums = [[0.0; TILE]; TILE];
+                let threes = self.components.chunks_exact(3 * stride);
+                for (three, factor) in threes.zip(self.factors) {
+                    let tile = |component: usize, first: usize| -> [f64; TILE] {
+                        let at = component * stride + first;
+                        std::array::from_fn(|i| three[at..at + TILE][i])
+                    };
+                    let rows = [0, 1, 2].map(|c| tile(c, first_row).map(|x| x * factor));
+                    let columns = [0, 1, 2].map(|c| tile(c, first_column));
+                    for (i, sums) in sums.iter_mut().enumerate() {
+                        for (j, sum) in sums.iter_mut().enumerate() {
+                            *sum += rows[0][i] * columns[0][j]
+                                + rows[1][i] * columns[1][j]
+                                + rows[2][i] * columns[2][j];
+                        }
+                    }
+                }
+                for (i, sums) in sums.iter().enumerate() {
+                    let at = (first_row + i) * stride + first_column;
+                    let entries = self.matrix[at..at + TILE].iter_mut();
+                    entries.zip(sums).for_each(|(entry, sum)| *entry += sum);
+                }
             }
         }
     }
 }
 
-fn add_products(matrix: &mut [f64], components: &[f64], n: usize, factor: f64) {
+fn add_products(matrix: &mut [f64], components: &[f64], stride: usize, factors: &[f64]) {
     let products = AddProducts {
         matrix,
         components,
-        n,
-        factor,
+        stride,
+        factors,
     };
     dispatch(Backend::detect(), products);
 }
@@ -263,6 +281,23 @@ fn minimise_sparse(g: &[f64], n: usize) -> Vec<(usize, f64)> {
 mod tests {
     use super::*;
     use glam::DQuat;
+
+    #[test]
+    fn products_are_added_by_tiles() {
+        let (stride, n) = (8, 6);
+        let at = |row: usize, i: usize| ((row * 7 + i * 3) % 11) as f64 - 4.0;
+        let component = |row: usize, i: usize| if i < n { at(row, i) } else { 0.0 };
+        let components = (0..6).flat_map(|row| (0..stride).map(move |i| component(row, i)));
+        let components: Vec<f64> = components.collect();
+        let mut matrix = vec![1.0; stride * stride];
+        add_products(&mut matrix, &components, stride, &[2.0, 0.5]);
+        for i in 0..n {
+            for j in 0..=i {
+                let rows = (0..6).map(|row| [2.0, 0.5][row / 3] * at(row, i) * at(row, j));
+                assert_eq!(matrix[i * stride + j], 1.0 + rows.sum::<f64>());
+            }
+        }
+    }
 
     #[test]
     fn a_helper_that_does_it_takes_the_point() {

@@ -6,7 +6,7 @@ use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::sampling::{Sampling, times_of};
 
 /// A helper joint besides its tracks: a node, a slot, an inverse bind matrix.
-const HELPER_BYTES: f64 = 160.0;
+pub(super) const HELPER_BYTES: f64 = 160.0;
 
 /// A track of a helper joint in a clip besides its keys: an accessor, a sampler, a channel.
 pub(super) const TRACK_BYTES: f64 = 200.0;
@@ -15,8 +15,8 @@ pub(super) const TRACK_BYTES: f64 = 200.0;
 const KEPT_KEYS: f64 = 0.7;
 
 /// A rotation key (four 16-bit numbers), and a translation key.
-const ROTATION_KEY_BYTES: f64 = 8.0;
-const TRANSLATION_KEY_BYTES: f64 = 12.0;
+pub(super) const ROTATION_KEY_BYTES: f64 = 8.0;
+pub(super) const TRANSLATION_KEY_BYTES: f64 = 12.0;
 
 /// Translation tracks of a helper that follows a blend, of 1: a blend of two joints turns about a fixed point.
 const BLEND_TRANSLATIONS: f64 = 0.7;
@@ -48,6 +48,8 @@ const MEMORY_BYTES: f64 = 0.2;
 pub(crate) struct MorphPrices {
     /// Besides its entries.
     pub(crate) target: f64,
+    /// The same without its weights in the tracks.
+    pub(crate) target_alone: f64,
     /// For each point that it moves.
     pub(crate) entry: f64,
     /// The tracks of the mesh besides their keys, once for all targets.
@@ -74,6 +76,11 @@ impl MorphPrices {
     /// The bytes of k targets that move a number of points.
     pub(crate) fn of_block(&self, k: usize, points: f64) -> f64 {
         k as f64 * (points * self.entry + self.target)
+    }
+
+    /// The bytes of a target with this many entries, of which none will be dropped, without its weights in the tracks.
+    pub(super) fn of_written(&self, n: usize) -> f64 {
+        self.target_alone + self.entry / KEPT_ENTRIES * n as f64
     }
 }
 
@@ -109,8 +116,10 @@ impl Problem<'_> {
             ENTRY_BYTES
         };
         let turned = if has_normals { TURNED * entry } else { 0.0 };
+        let target_alone = MORPH_BYTES + MEMORY_BYTES * vertices;
         MorphPrices {
-            target: MORPH_BYTES + n_drawn * WEIGHT_BYTES * keys + MEMORY_BYTES * vertices,
+            target: target_alone + n_drawn * WEIGHT_BYTES * keys,
+            target_alone,
             entry: (entry + turned) * KEPT_ENTRIES * vertices / points.max(1) as f64,
             tracks: n_drawn * TRACK_BYTES * n_clips,
             extra: usize::from(self.options.unipolar),
@@ -126,6 +135,7 @@ mod tests {
     fn regions_pay_for_their_own_points() {
         let prices = MorphPrices {
             target: 100.0,
+            target_alone: 80.0,
             entry: 10.0,
             tracks: 50.0,
             extra: 1,
@@ -133,6 +143,8 @@ mod tests {
         assert_eq!(prices.of(std::iter::empty()), 0.0);
         // 2 (30 x 10 + 100) and one more of all points, for the offset.
         assert_eq!(prices.of([(2, 30.0)].into_iter()), 800.0 + 400.0 + 50.0);
+        // Seven entries that stay cost as much as ten of which three are dropped.
+        assert!((prices.of_written(7) - (80.0 + 100.0)).abs() < 1e-9);
         let apart = prices.of([(1, 10.0), (1, 20.0)].into_iter());
         assert_eq!(apart, 200.0 + 300.0 + 400.0 + 50.0);
     }

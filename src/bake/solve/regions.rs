@@ -352,6 +352,7 @@ mod tests {
     fn prices(target: f64) -> MorphPrices {
         MorphPrices {
             target,
+            target_alone: target,
             entry: 14.0,
             tracks: 0.0,
             extra: 0,

@@ -1,0 +1,98 @@
+//! The bytes that a solution adds to a file, from its tracks, morph targets and weights. Candidates are compared by estimates
+//! before they are solved, solutions by this number.
+
+use super::MeshSolution;
+use super::helper_tracks::{Helper, Track};
+use super::prices::{
+    HELPER_BYTES, ROTATION_KEY_BYTES, TRACK_BYTES, TRANSLATION_KEY_BYTES, WEIGHT_BYTES,
+};
+use crate::bake::problem::Problem;
+use crate::bake::problem::group::{Group, GroupMesh};
+use crate::bake::problem::rows::WeightRow;
+use crate::bake::problem::sampling::Sampling;
+use std::collections::BTreeSet;
+
+/// The joints and weights of a vertex in one set of four (JOINTS_n of bytes, WEIGHTS_n of 16 bits).
+const SET_BYTES: f64 = 12.0;
+
+impl Problem<'_> {
+    /// The bytes of helper joints, tracks, morph targets and weights of a solution, less those of sets of influences that its
+    /// weights no longer need. Normal deltas are estimated as for candidates.
+    pub(super) fn bytes_of(
+        &self,
+        group: &Group,
+        sampling: &Sampling,
+        helpers: &[Vec<Helper>],
+        meshes: &[MeshSolution],
+    ) -> f64 {
+        let helpers = helpers.iter().flatten();
+        let helpers = helpers
+            .map(|helper| HELPER_BYTES + helper.tracks.iter().map(bytes_of_track).sum::<f64>());
+        let mut bytes: f64 = helpers.sum();
+        for (part, mesh) in group.meshes.iter().zip(meshes) {
+            let prices = self.morph_prices(part, sampling);
+            let columns = mesh.basis.columns();
+            let moved = columns.iter().map(Vec::len);
+            bytes += moved.map(|n| prices.of_written(n)).sum::<f64>();
+            if prices.extra > 0 && !columns.is_empty() {
+                let places = columns.iter().flatten().map(|entry| entry.0);
+                bytes += prices.of_written(places.collect::<BTreeSet<u32>>().len());
+            }
+            let k = (columns.len() + prices.extra) as f64;
+            for (weights, kept) in mesh.weights.iter().zip(&mesh.kept) {
+                for (weights, kept) in weights.iter().zip(kept) {
+                    let n = kept.as_ref().map_or(weights.len(), Vec::len);
+                    if n > 0 && !columns.is_empty() {
+                        bytes += TRACK_BYTES + WEIGHT_BYTES * k * n as f64;
+                    }
+                }
+            }
+            bytes -= SET_BYTES * part.geometry.n_vertices() as f64 * sets_saved(part, &mesh.rows);
+        }
+        bytes
+    }
+}
+
+fn bytes_of_track(track: &Track) -> f64 {
+    let property = |n: usize, of_key: f64| match n {
+        0 => 0.0,
+        n => TRACK_BYTES + of_key * n as f64,
+    };
+    property(track.rotation.times.len(), ROTATION_KEY_BYTES)
+        + property(track.translation.times.len(), TRANSLATION_KEY_BYTES)
+        + property(track.scale.times.len(), TRANSLATION_KEY_BYTES)
+}
+
+/// How many fewer sets of four influences a mesh needs with these rows of its active points.
+fn sets_saved(part: &GroupMesh, rows: &[WeightRow]) -> f64 {
+    let mut after: Vec<usize> = part.weights.iter().map(Vec::len).collect();
+    let sets = |longest: Option<&usize>| longest.map_or(0, |n| n.div_ceil(4)) as f64;
+    let before = sets(after.iter().max());
+    for (&point, row) in part.active.iter().zip(rows) {
+        after[point as usize] = row.len();
+    }
+    before - sets(after.iter().max())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bake::solve::helper_tracks::Keys;
+    use glam::DVec3;
+
+    #[test]
+    fn a_track_takes_the_bytes_of_its_properties_and_keyframes() {
+        assert_eq!(bytes_of_track(&Track::default()), 0.0);
+        let track = Track {
+            translation: Keys {
+                times: vec![0.0, 1.0],
+                values: vec![DVec3::ZERO, DVec3::X],
+            },
+            ..Track::default()
+        };
+        assert_eq!(
+            bytes_of_track(&track),
+            TRACK_BYTES + 2.0 * TRANSLATION_KEY_BYTES
+        );
+    }
+}
