@@ -23,8 +23,9 @@ use std::collections::BTreeMap;
 const GOAL_DEGREES: f32 = 1.6;
 /// More of the angles than this may exceed the goal.
 const GOAL_SHARE: f64 = 0.009;
-/// Deltas may take this fraction of the bytes of the source, and in a small file this many: they are data of every
-/// displaced vertex in every target, and there they would outweigh all else.
+/// Deltas may take this fraction of the bytes of the source where they are floats, and as many of them where they are not; in
+/// a small file they may take so many bytes. They are data of every displaced vertex in every target, and would outweigh all
+/// else.
 const FILE_SHARE: f64 = 0.15;
 const MIN_BUDGET: f64 = 24e3;
 /// A delta of a vertex in a sparse accessor: an index of 16 bits and three floats, or three integers of 16 bits.
@@ -130,11 +131,7 @@ pub(crate) fn normal_deltas(
     let budget = Budget {
         vertices: &n_vertices,
         bytes: bytes_for(problem, compared.normals.len()),
-        of_entry: if problem.options.quantize {
-            QUANTIZED_ENTRY_BYTES
-        } else {
-            ENTRY_BYTES
-        },
+        of_entry: entry_bytes(problem),
     };
     let keys = curves.keys();
     let of_key = WEIGHT_BYTES * (keys.len() * part.instances.len()) as f64;
@@ -226,7 +223,17 @@ fn bytes_for(problem: &Problem<'_>, n_normals: usize) -> f64 {
         all.sum()
     });
     let share = n_normals as f64 / all.max(1) as f64;
-    share * (FILE_SHARE * bytes as f64).max(MIN_BUDGET)
+    let of_floats = FILE_SHARE * bytes as f64;
+    share * (of_floats * entry_bytes(problem) / ENTRY_BYTES).max(MIN_BUDGET)
+}
+
+/// The bytes of a delta.
+fn entry_bytes(problem: &Problem<'_>) -> f64 {
+    if problem.options.quantize {
+        QUANTIZED_ENTRY_BYTES
+    } else {
+        ENTRY_BYTES
+    }
 }
 
 /// Weight rows by point.

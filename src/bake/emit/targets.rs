@@ -90,8 +90,14 @@ impl<'a> MorphTargets<'a> {
             let widths = ranges.iter_mut().map(|range| &mut range.1);
             // The weights are divided by what the targets are multiplied by.
             let mut inverse = offset;
+            let precision = Precision {
+                rounding: ROUNDING_SHARE * problem.tolerance / unit_scale,
+                within_one: targets
+                    .iter()
+                    .all(|target| largest(&target.positions) <= 1.0),
+            };
             for (target, width) in targets.iter_mut().zip(widths.chain(&mut inverse)) {
-                *width *= fill_range(target);
+                *width *= fill_range(target, precision);
             }
             offset = inverse.map(f64::recip);
         }
@@ -253,21 +259,46 @@ impl<'a> MorphTargets<'a> {
     }
 }
 
-/// Multiplies a target by the factor that it returns, so that 16 bits lose the least of its displacements and of its weights,
-/// which are divided by the factor: for a largest component m of at most 1 both then reach the root of m. Displacements stay
-/// within -1 - 1. So do normal deltas where no displacement decides; others may exceed it, and are written as floats then.
-fn fill_range(target: &mut BakedTarget) -> f64 {
-    let largest = |entries: &[(u32, Vec3)]| -> f64 {
-        let all = entries.iter().map(|(_, d)| d.abs().max_element());
-        f64::from(all.fold(0.0, f32::worse))
-    };
+/// The precision that targets of 16 bits need.
+#[derive(Clone, Copy)]
+struct Precision {
+    /// The largest rounding of a displacement, bind space.
+    rounding: f64,
+    /// Whether weights are within 0 - 1, so that they take 16 bits in all tracks of the mesh.
+    within_one: bool,
+}
+
+/// Half a step of a normalised 16-bit integer.
+const HALF_STEP: f64 = 0.5 / 32767.0;
+/// The rounding of a displacement may be this fraction of the tolerance.
+const ROUNDING_SHARE: f64 = 0.03;
+
+/// The largest component of entries.
+fn largest(entries: &[(u32, Vec3)]) -> f64 {
+    let all = entries.iter().map(|(_, d)| d.abs().max_element());
+    f64::from(all.fold(0.0, f32::worse))
+}
+
+/// Multiplies a target by the factor that it returns, for accessors of normalised 16-bit integers; its weights are divided by
+/// the factor. Displacements of a largest component m stay within -1 - 1, and for m up to 1 the weights stay within 0 - 1.
+/// Both lose least where both reach the root of m; normal deltas, which have the same weights, exceed 1 by then. So the
+/// factor is smaller where displacements remain precise enough for that. Normal deltas that exceed 1 are written as floats.
+fn fill_range(target: &mut BakedTarget, precision: Precision) -> f64 {
     let (moved, turned) = (largest(&target.positions), largest(&target.normals));
+    let least = if precision.within_one { 1.0 } else { 0.0 };
+    let of_normals = turned.recip().max(least);
     let factor = if moved > 1.0 {
         moved.recip()
     } else if moved > 0.0 {
-        moved.sqrt().recip()
+        let best = moved.sqrt().recip();
+        let smaller = of_normals.min(best);
+        if HALF_STEP <= precision.rounding * smaller {
+            smaller
+        } else {
+            best
+        }
     } else {
-        turned.recip()
+        of_normals
     };
     if !factor.is_finite() || factor <= 0.0 {
         return 1.0;
@@ -317,21 +348,36 @@ mod tests {
             positions: vec![(0, Vec3::new(0.0, -moved, 0.0))],
             normals: vec![(0, Vec3::X * turned)],
         };
-        for (moved, turned, factor) in [
-            (0.04, 0.0, 5.0),
-            (0.04, 0.1, 5.0),
-            // Normal deltas do not decide beside displacements.
-            (0.04, 0.5, 5.0),
-            (4.0, 0.1, 0.25),
-            (0.0, 0.5, 2.0),
+        let (fine, coarse) = (1e-6, 1e-4);
+        for (moved, turned, rounding, within_one, factor) in [
+            (0.04, 0.0, coarse, true, 5.0),
+            (0.04, 0.1, coarse, true, 5.0),
+            // Normal deltas stay within 1 where displacements are precise enough for that.
+            (0.04, 0.5, coarse, true, 2.0),
+            (0.04, 0.5, fine, true, 5.0),
+            // But no weight exceeds 1 for them, unless one does anyway.
+            (0.04, 2.0, coarse, true, 1.0),
+            (0.04, 2.0, coarse, false, 0.5),
+            (0.0, 0.5, coarse, true, 2.0),
+            (0.0, 2.0, coarse, true, 1.0),
+            (0.0, 2.0, coarse, false, 0.5),
+            (4.0, 0.1, coarse, false, 0.25),
         ] {
+            let precision = Precision {
+                rounding,
+                within_one,
+            };
             let mut scaled = target(moved, turned);
-            let found = fill_range(&mut scaled);
+            let found = fill_range(&mut scaled, precision);
             assert!((found - factor).abs() < 1e-6, "{moved} {turned}: {found}");
             assert!((scaled.positions[0].1.y + moved * factor as f32).abs() < 1e-6);
             assert!((scaled.normals[0].1.x - turned * factor as f32).abs() < 1e-6);
             assert!(scaled.positions[0].1.y >= -1.0);
         }
-        assert_eq!(fill_range(&mut BakedTarget::default()), 1.0);
+        let precision = Precision {
+            rounding: coarse,
+            within_one: true,
+        };
+        assert_eq!(fill_range(&mut BakedTarget::default(), precision), 1.0);
     }
 }
