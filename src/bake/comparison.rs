@@ -54,6 +54,11 @@ impl Comparison {
         }
     }
 
+    /// Sets the rounding of a player of the document.
+    pub(super) fn set_rounding(&mut self, sampler: &Sampler<'_>) {
+        self.rounding = sampler.rounding(self.diagonal) / self.diagonal;
+    }
+
     /// Keeps the largest error of a time if it is the largest so far.
     fn keep_worst(&mut self, player: &impl Player, time: FrameTime, found: &FrameErrors) {
         let (sampler, clips) = player.seen();
@@ -133,6 +138,33 @@ impl FrameErrors {
     }
 }
 
+/// The errors of a file at one time.
+pub(super) struct Measured {
+    pub(super) file: FrameErrors,
+    /// Those of the file without correction, if they are asked for and there is one.
+    pub(super) plain: Option<FrameErrors>,
+}
+
+/// The errors of a file over its clips.
+pub(super) struct Compared {
+    pub(super) found: Comparison,
+    /// Those of the uncorrected file at the same times, without peaks and jumps.
+    pub(super) plain: Option<Comparison>,
+    /// The largest error at each time outside jumps.
+    pub(super) measured: Vec<(FrameTime, f64)>,
+}
+
+impl Compared {
+    /// Of a file whose clips do not match: the error is unknown.
+    pub(super) fn unknown(diagonal: f64) -> Self {
+        Self {
+            found: Comparison::unknown(diagonal),
+            plain: None,
+            measured: Vec::new(),
+        }
+    }
+}
+
 /// A file as a player shows it, beside the document that it is compared with.
 pub(super) trait Player {
     /// The document, with the clips that the file has.
@@ -141,78 +173,132 @@ pub(super) trait Player {
     /// The diagonal of the document's bounding box in the rest pose, metres.
     fn diagonal(&self) -> f64;
 
+    /// Whether there is a file without correction.
+    fn has_plain(&self) -> bool;
+
+    /// The errors at each of a few times. `with_plain`: also those of the file without correction.
+    fn measure_with(
+        &self,
+        with_plain: bool,
+        times: &[FrameTime],
+        task: &Task,
+    ) -> Result<Vec<Measured>, Cancelled>;
+
     /// The errors at each of a few times.
-    fn measure(&self, times: &[FrameTime], task: &Task) -> Result<Vec<FrameErrors>, Cancelled>;
+    fn measure(&self, times: &[FrameTime], task: &Task) -> Result<Vec<FrameErrors>, Cancelled> {
+        let found = self.measure_with(false, times, task)?.into_iter();
+        Ok(found.map(|found| found.file).collect())
+    }
 }
 
 /// Compares a file at the times of each clip, between them around the largest errors, and in jumps, which are measured apart.
-/// Also returns the largest error at each time outside jumps.
 pub(super) fn compare_closely(
     player: &impl Player,
     times: &[(usize, ComparedTimes)],
     task: &Task,
-) -> Result<(Comparison, Vec<(FrameTime, f64)>), Cancelled> {
-    let (mut comparison, mut measured) = compare_at(player, times, "Verifying the file", task)?;
-    follow_peaks(player, &mut comparison, &mut measured, task)?;
+) -> Result<Compared, Cancelled> {
+    let mut compared = compare_at(player, times, "Verifying the file", task)?;
+    let Compared {
+        found, measured, ..
+    } = &mut compared;
+    follow_peaks(player, found, measured, task)?;
     let in_jumps = frame_times(times, |times| &times.in_jumps);
     for stretch in in_jumps.chunks(STRETCH) {
-        let found = player.measure(stretch, task)?;
-        let errors = found.iter().filter_map(|found| Some(found.worst?.0));
-        comparison.max_in_jumps = errors.fold(comparison.max_in_jumps, f64::worse);
+        let errors = player.measure(stretch, task)?;
+        let errors = errors.iter().filter_map(|found| Some(found.worst?.0));
+        found.max_in_jumps = errors.fold(found.max_in_jumps, f64::worse);
     }
-    Ok((comparison, measured))
+    Ok(compared)
 }
 
-/// Compares a file at the times outside jumps of each clip. Also returns the largest error at each.
+/// Compares a file at the times outside jumps of each clip.
 pub(super) fn compare_at(
     player: &impl Player,
     times: &[(usize, ComparedTimes)],
     what: &str,
     task: &Task,
-) -> Result<(Comparison, Vec<(FrameTime, f64)>), Cancelled> {
+) -> Result<Compared, Cancelled> {
     let times = frame_times(times, |times| &times.outside_jumps);
     let mut measured = Vec::with_capacity(times.len());
-    let mut comparison = Comparison {
-        diagonal: player.diagonal(),
-        n_moments: times.len(),
-        ..Comparison::default()
-    };
-    let mut counts = vec![0u64; N_BINS + 1];
-    let mut angles = AngleHistogram::default();
-    let (mut square, mut n) = (0.0, 0u64);
+    let mut file = Tally::new(player.diagonal());
+    let mut plain = player.has_plain().then(|| Tally::new(player.diagonal()));
     for (done, stretch) in times.chunks(STRETCH).enumerate() {
         task.step(what, (done * STRETCH) as f32 / times.len() as f32)?;
-        for (&time, found) in stretch.iter().zip(player.measure(stretch, task)?) {
-            comparison.keep_worst(player, time, &found);
-            measured.push((time, found.largest()));
-            square += found.square;
-            n += found.n;
-            for (bin, count) in found.counts {
-                counts[bin] += count;
+        for (&time, found) in stretch
+            .iter()
+            .zip(player.measure_with(true, stretch, task)?)
+        {
+            measured.push((time, found.file.largest()));
+            file.add(player, time, found.file);
+            if let Some((plain, found)) = plain.as_mut().zip(found.plain) {
+                plain.add(player, time, found);
             }
-            angles.append(&found.angles);
         }
     }
-    comparison.rms = (square / n.max(1) as f64).sqrt();
-    let mut above = 0;
-    for (bin, count) in counts.iter().enumerate().rev() {
-        above += count;
-        if above as f64 > 0.001 * n as f64 {
-            // The last bin has no upper end.
-            let end = if bin < N_BINS {
-                (bin + 1) as f64 * BIN
-            } else {
-                f64::INFINITY
-            };
-            comparison.p999 = end.min(comparison.max);
-            break;
-        }
-    }
-    comparison.normals = angles.angles();
-    Ok((comparison, measured))
+    Ok(Compared {
+        found: file.comparison(),
+        plain: plain.map(Tally::comparison),
+        measured,
+    })
 }
 
-/// Measures the error between the times `measured` around its peaks, and adds it to them.
+/// The errors at all times so far.
+struct Tally {
+    comparison: Comparison,
+    counts: Vec<u64>,
+    angles: AngleHistogram,
+    square: f64,
+    n: u64,
+}
+
+impl Tally {
+    fn new(diagonal: f64) -> Self {
+        Self {
+            comparison: Comparison {
+                diagonal,
+                ..Comparison::default()
+            },
+            counts: vec![0; N_BINS + 1],
+            angles: AngleHistogram::default(),
+            square: 0.0,
+            n: 0,
+        }
+    }
+
+    fn add(&mut self, player: &impl Player, time: FrameTime, found: FrameErrors) {
+        self.comparison.keep_worst(player, time, &found);
+        self.comparison.n_moments += 1;
+        self.square += found.square;
+        self.n += found.n;
+        for (bin, count) in found.counts {
+            self.counts[bin] += count;
+        }
+        self.angles.append(&found.angles);
+    }
+
+    fn comparison(self) -> Comparison {
+        let mut comparison = self.comparison;
+        comparison.rms = (self.square / self.n.max(1) as f64).sqrt();
+        let mut above = 0;
+        for (bin, count) in self.counts.iter().enumerate().rev() {
+            above += count;
+            if above as f64 > 0.001 * self.n as f64 {
+                // The last bin has no upper end.
+                let end = if bin < N_BINS {
+                    (bin + 1) as f64 * BIN
+                } else {
+                    f64::INFINITY
+                };
+                comparison.p999 = end.min(comparison.max);
+                break;
+            }
+        }
+        comparison.normals = self.angles.angles();
+        comparison
+    }
+}
+
+/// Measures the error between the times `measured` around the peaks of each clip, and adds it to them.
 fn follow_peaks(
     player: &impl Player,
     comparison: &mut Comparison,
@@ -222,20 +308,37 @@ fn follow_peaks(
     if !comparison.max.is_finite() || comparison.max < LEAST_PEAK {
         return Ok(());
     }
+    let mut largest: BTreeMap<usize, f64> = BTreeMap::new();
+    let keep_largest = |time: FrameTime, error: f64, largest: &mut BTreeMap<usize, f64>| {
+        if let Some(clip) = time.clip {
+            let of_clip = largest.entry(clip).or_default();
+            *of_clip = of_clip.worse(error);
+        }
+    };
+    for &(time, error) in &*measured {
+        keep_largest(time, error, &mut largest);
+    }
     let mut peaks = Peak::find(measured);
-    for n in ROUNDS {
-        Peak::keep_largest(&mut peaks, n);
-        let times: Vec<FrameTime> = peaks.iter().flat_map(Peak::middles).collect();
-        let found = player.measure(&times, task)?;
-        let of_peaks = peaks.iter_mut().zip(found.as_chunks::<2>().0);
-        for (peak, found) in of_peaks {
-            peak.narrow([&found[0], &found[1]].map(FrameErrors::largest));
+    let mut left = Peak::most(measured.len());
+    for round in 0..ROUNDS {
+        // Half of what is left, so that later rounds have some.
+        Peak::keep_highest(&mut peaks, &largest, left.div_ceil(2));
+        left -= peaks.len();
+        for (done, some) in peaks.chunks_mut(STRETCH / 2).enumerate() {
+            let share = (round * STRETCH + done) as f32 / (ROUNDS * STRETCH) as f32;
+            task.step("Verifying the file between keyframes", share.min(1.0))?;
+            let times: Vec<FrameTime> = some.iter().flat_map(Peak::middles).collect();
+            let found = player.measure(&times, task)?;
+            for (peak, found) in some.iter_mut().zip(found.as_chunks::<2>().0) {
+                peak.narrow([&found[0], &found[1]].map(FrameErrors::largest));
+            }
+            for (time, found) in times.iter().zip(&found) {
+                comparison.keep_worst(player, *time, found);
+                keep_largest(*time, found.largest(), &mut largest);
+                measured.push((*time, found.largest()));
+            }
+            comparison.n_moments += times.len();
         }
-        for (time, found) in times.iter().zip(&found) {
-            comparison.keep_worst(player, *time, found);
-            measured.push((*time, found.largest()));
-        }
-        comparison.n_moments += times.len();
     }
     Ok(())
 }

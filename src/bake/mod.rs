@@ -22,6 +22,7 @@ mod estimate;
 pub mod frames;
 mod normal_angles;
 mod peaks;
+mod played_file;
 mod problem;
 mod retarget;
 mod sample_targets;

@@ -2,78 +2,109 @@
 
 use crate::bake::problem::key_times::is_jump;
 use crate::bake::problem::sampler::FrameTime;
+use std::collections::BTreeMap;
 
-/// How many of the largest peaks are followed in each round, which halves the interval around each. A parabola rises by
-/// less than 1/256 of its height after four.
-pub(super) const ROUNDS: [usize; 4] = [32, 16, 8, 8];
-/// Peaks below this fraction of the largest are not followed: a smooth error does not double between two times.
-const LEAST_SHARE: f64 = 0.5;
+/// The most rounds, each of which halves the intervals around the peaks; following ends earlier where no peak can exceed the
+/// largest error of its clip. Eight leave 1/256 of a kink's first rise.
+pub(super) const ROUNDS: usize = 8;
+/// Peaks followed in all rounds together: at most this many, or a fraction of the times measured where that is more.
+const MOST: usize = 64;
+const MOST_SHARE: f64 = 0.5;
+/// A peak whose estimated height is not above the largest error of its clip by this fraction of it is not followed.
+const LEAST_RISE: f64 = 2e-3;
+/// A side of a peak rises at most this many times as high as the other side falls, however long it is: one distant time says
+/// little of the slope at the peak.
+const MOST_STRETCHED: f64 = 4.0;
 
 /// A local maximum of the error in a clip.
 #[derive(Debug, PartialEq)]
 pub(super) struct Peak {
     clip: usize,
-    before: f64,
-    top: f64,
-    after: f64,
-    error: f64,
+    /// Times (seconds) and errors of the peak and its neighbours.
+    before: (f64, f64),
+    top: (f64, f64),
+    after: (f64, f64),
 }
 
 impl Peak {
-    /// The local maxima of the errors at ascending times of one clip after another, the largest first. Their neighbours
-    /// bracket them, unless a jump lies between.
+    /// The local maxima of the errors at ascending times of one clip after another. Their neighbours bracket them, unless a
+    /// jump lies between.
     pub(super) fn find(measured: &[(FrameTime, f64)]) -> Vec<Self> {
         let of_clip = |i: usize| {
             let (time, error) = *measured.get(i)?;
-            Some((time.clip?, time.secs, error))
+            Some((time.clip?, (time.secs, error)))
         };
         let peak = |i: usize| {
-            let (clip, top, error) = of_clip(i)?;
-            let same = |other: &(usize, f64, f64)| other.0 == clip;
-            let before = i.checked_sub(1).and_then(of_clip).filter(same);
-            let after = of_clip(i + 1).filter(same);
-            let is_lower = |other: Option<(usize, f64, f64)>| other.is_none_or(|o| o.2 <= error);
+            let (clip, top) = of_clip(i)?;
+            let same = |other: &(usize, (f64, f64))| other.0 == clip;
+            let before = i.checked_sub(1).and_then(of_clip).filter(same).map(|o| o.1);
+            let after = of_clip(i + 1).filter(same).map(|o| o.1);
+            let is_lower = |other: Option<(f64, f64)>| other.is_none_or(|o| o.1 <= top.1);
             if !is_lower(before) || !is_lower(after) {
                 return None;
             }
-            let before = before.map(|o| o.1).filter(|&t| !is_jump(t, top));
-            let after = after.map(|o| o.1).filter(|&t| !is_jump(top, t));
+            let before = before.filter(|o| !is_jump(o.0, top.0));
+            let after = after.filter(|o| !is_jump(top.0, o.0));
             Some(Self {
                 clip,
                 before: before.unwrap_or(top),
                 top,
                 after: after.unwrap_or(top),
-                error,
             })
         };
         let mut peaks: Vec<Self> = (0..measured.len()).filter_map(peak).collect();
-        peaks.sort_by(|a, b| b.error.total_cmp(&a.error));
-        let least = peaks.first().map_or(0.0, |peak| LEAST_SHARE * peak.error);
-        peaks.retain(|peak| peak.error >= least && peak.before < peak.after);
+        peaks.retain(|peak| peak.before.0 < peak.after.0);
         peaks
     }
 
-    /// Keeps the `n` largest.
-    pub(super) fn keep_largest(peaks: &mut Vec<Self>, n: usize) {
-        peaks.sort_by(|a, b| b.error.total_cmp(&a.error));
-        peaks.truncate(n);
+    /// The height that the peak may have: between it and a neighbour the error may rise on along the slope of the other side.
+    /// That is an upper bound where the error consists of two straight lines (up to [`MOST_STRETCHED`]), and an estimate of
+    /// other curves.
+    fn height(&self) -> f64 {
+        let sides = [self.before, self.after];
+        let [left, right] = sides.map(|side| (side.0 - self.top.0).abs());
+        let [fall_left, fall_right] = sides.map(|side| self.top.1 - side.1);
+        let rise = |fall: f64, from: f64, to: f64| {
+            // A peak at an end or at a jump has one side only.
+            if from > 0.0 {
+                fall * (to / from).clamp(1.0, MOST_STRETCHED)
+            } else {
+                0.0
+            }
+        };
+        self.top.1 + rise(fall_left, left, right).max(rise(fall_right, right, left))
+    }
+
+    /// The most peaks to follow where the error was measured at `n` times; each is measured at two more in a round.
+    pub(super) fn most(n: usize) -> usize {
+        MOST.max((MOST_SHARE * n as f64) as usize)
+    }
+
+    /// Keeps at most `most` peaks: the highest by estimate, and only those that may rise above the largest error of their clip
+    /// so far.
+    pub(super) fn keep_highest(peaks: &mut Vec<Self>, largest: &BTreeMap<usize, f64>, most: usize) {
+        let of_clip = |peak: &Self| largest.get(&peak.clip).copied().unwrap_or(0.0);
+        peaks.retain(|peak| peak.height() > (1.0 + LEAST_RISE) * of_clip(peak));
+        peaks.sort_by(|a, b| b.height().total_cmp(&a.height()));
+        peaks.truncate(most);
     }
 
     /// The middles of both sides, at which the error is to be measured next.
     pub(super) fn middles(&self) -> [FrameTime; 2] {
         [self.before, self.after].map(|side| FrameTime {
             clip: Some(self.clip),
-            secs: 0.5 * (side + self.top),
+            secs: 0.5 * (side.0 + self.top.0),
         })
     }
 
     /// Halves the interval around the largest of the errors: the one known and those of the [`Self::middles`].
     pub(super) fn narrow(&mut self, errors: [f64; 2]) {
-        let [left, right] = self.middles().map(|time| time.secs);
-        if errors[0] > self.error && errors[0] >= errors[1] {
-            (self.top, self.after, self.error) = (left, self.top, errors[0]);
-        } else if errors[1] > self.error {
-            (self.before, self.top, self.error) = (self.top, right, errors[1]);
+        let times = self.middles().map(|time| time.secs);
+        let [left, right] = [0, 1].map(|side| (times[side], errors[side]));
+        if left.1 > self.top.1 && left.1 >= right.1 {
+            (self.top, self.after) = (left, self.top);
+        } else if right.1 > self.top.1 {
+            (self.before, self.top) = (self.top, right);
         } else {
             (self.before, self.after) = (left, right);
         }
@@ -98,13 +129,51 @@ mod tests {
         let measured = times.map(|t| (at(0, t), error(t)));
         let mut peaks = Peak::find(&measured);
         assert_eq!(peaks.len(), 1);
-        assert!(peaks[0].error < 0.986);
-        for n in ROUNDS {
-            Peak::keep_largest(&mut peaks, n);
+        assert!(peaks[0].top.1 < 0.986 && peaks[0].height() >= 1.0);
+        for _ in 0..ROUNDS {
             let errors = peaks[0].middles().map(|time| error(time.secs));
             peaks[0].narrow(errors);
         }
-        assert!(peaks[0].error > 0.9995, "{peaks:?}");
+        assert!(peaks[0].top.1 > 0.9995, "{peaks:?}");
+    }
+
+    #[test]
+    fn peaks_are_followed_while_they_may_rise_above_the_largest_error() {
+        // The first rises steeply, the second hardly.
+        let errors = [
+            (0.0, 0.1),
+            (0.4, 0.8),
+            (0.8, 0.4),
+            (1.2, 0.89),
+            (1.6, 0.9),
+            (2.0, 0.89),
+        ];
+        let measured = errors.map(|(t, error)| (at(0, t), error));
+        let mut peaks = Peak::find(&measured);
+        assert_eq!(peaks.len(), 2);
+        let largest = |error: f64| BTreeMap::from([(0, error)]);
+        Peak::keep_highest(&mut peaks, &largest(0.95), 32);
+        assert_eq!(peaks.len(), 1);
+        assert_eq!(peaks[0].top, (0.4, 0.8));
+        // Of another clip's errors nothing follows.
+        Peak::keep_highest(&mut peaks, &BTreeMap::from([(1, 9.0)]), 32);
+        assert_eq!(peaks.len(), 1);
+        Peak::keep_highest(&mut peaks, &largest(2.0), 32);
+        assert!(peaks.is_empty());
+        assert_eq!((Peak::most(10), Peak::most(4000)), (64, 2000));
+    }
+
+    #[test]
+    fn a_kink_in_the_longer_side_is_higher_than_the_short_side_shows() {
+        // Rises by 1 a second to a kink at 0.14, and falls by 2 a second.
+        let error = |t: f64| if t < 0.14 { t } else { 0.42 - 2.0 * t };
+        let measured = [0.08, 0.1, 0.2].map(|t| (at(0, t), error(t)));
+        let peaks = Peak::find(&measured);
+        assert_eq!(peaks[0].top, (0.1, 0.1));
+        assert!(peaks[0].height() >= error(0.14), "{peaks:?}");
+        // At the end of a clip one side is left.
+        let peaks = Peak::find(&measured[..2]);
+        assert!(peaks[0].height() >= 0.12 - 1e-9, "{peaks:?}");
     }
 
     #[test]
@@ -118,8 +187,11 @@ mod tests {
         ];
         let measured = errors.map(|(clip, t, error)| (at(clip, t), error));
         let peaks = Peak::find(&measured);
-        let brackets: Vec<_> = peaks.iter().map(|p| (p.clip, p.before, p.after)).collect();
-        assert_eq!(brackets, [(1, 0.0, 9.0), (0, 0.0, 0.5)]);
+        let brackets: Vec<_> = peaks
+            .iter()
+            .map(|p| (p.clip, p.before.0, p.after.0))
+            .collect();
+        assert_eq!(brackets, [(0, 0.0, 0.5), (1, 0.0, 9.0)]);
         assert!(Peak::find(&[]).is_empty());
     }
 }

@@ -397,7 +397,7 @@ fn compensated_scale(
         return Ok((None, None));
     }
     let file = ReadFile::of(written, &plan.clips.clips, task)?;
-    let found = compare_uncorrected(document, file.shown(), &file.clips, &[], task)?;
+    let found = compare_uncorrected(document, file.shown(), task)?;
     Ok((Some(file.document), scale_finding(document, n, &found)))
 }
 

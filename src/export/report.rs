@@ -64,7 +64,8 @@ pub struct CorrectionReport {
     pub p999_percent: f64,
     /// The RMS error.
     pub rms_percent: f64,
-    /// Normal error without correction. All zero, and omitted from the JSON, if no normals were measured.
+    /// Normal error without correction, at the same moments as with one. All zero, and omitted from the JSON, if no normals
+    /// were measured.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals_before: NormalAngles,
     /// Normal error with correction.

@@ -4,7 +4,7 @@ use super::driving::Drivers;
 use super::error::ExportError;
 use super::read_back::{document_of, read_parts};
 use super::report::MeasuredErrors;
-use crate::bake::compare::{Shown, compare, compare_uncorrected};
+use crate::bake::compare::{Shown, compare, compare_with_plain};
 use crate::bake::frames::{MissedTimes, compare_frames};
 use crate::bake::{BakeMode, BakeOptions, Comparison, TRAINING_CLIP, driven_part, training_clip};
 use crate::document::{ClipId, Document, InstanceId, Parts};
@@ -42,13 +42,18 @@ impl ReadFile {
 
     /// The file as a player shows it.
     pub(super) fn shown(&self) -> Shown<'_> {
-        self.showing(&self.document)
+        self.showing(&self.document, &self.clips)
     }
 
-    /// `document`, which has the nodes of the file.
-    fn showing<'a>(&'a self, document: &'a Document) -> Shown<'a> {
+    /// `document`, which has the nodes of the file and `clips`.
+    fn showing<'a>(
+        &'a self,
+        document: &'a Document,
+        clips: &'a BTreeMap<ClipId, Arc<Clip>>,
+    ) -> Shown<'a> {
         Shown {
             document,
+            clips,
             instances: self.instances.as_ref(),
         }
     }
@@ -89,7 +94,14 @@ pub(super) fn verify_skin(
     let wanted = part.as_ref().unwrap_or(document);
     let read = &file.document;
     let chosen = &options.clips;
-    let mut after = compare(wanted, file.shown(), &file.clips, chosen, task)?;
+    let (mut after, before) = match plain {
+        Some(plain) => {
+            let (after, before) =
+                compare_with_plain(wanted, file.shown(), plain.shown(), chosen, task)?;
+            (after, Some(before))
+        }
+        None => (compare(wanted, file.shown(), chosen, task)?, None),
+    };
     // The reader makes weights valid that players would use as they are.
     if read
         .meshes()
@@ -98,16 +110,13 @@ pub(super) fn verify_skin(
     {
         after.max = f64::INFINITY;
     }
-    let before = match plain {
-        Some(plain) => compare_uncorrected(wanted, plain.shown(), &plain.clips, chosen, task)?,
-        None => after.clone(),
-    };
+    let before = before.unwrap_or_else(|| after.clone());
     let driven = plain.filter(|_| retarget);
     let driven = driven.map(|plain| verify_driving(wanted, file, plain, task));
     let (driven, undriven) = driven.transpose()?.unzip();
     let whole_stack = match &part {
         Some(_) => {
-            let whole = compare(document, file.shown(), &file.clips, chosen, task)?;
+            let whole = compare(document, file.shown(), chosen, task)?;
             Some(MeasuredErrors::new(&whole, None))
         }
         None => None,
@@ -132,12 +141,9 @@ pub(super) fn verify_frames(
     task: &Task,
 ) -> Result<(Verified, MissedTimes), ExportError> {
     let instances = frames.written.report.instances.clone().unwrap_or_default();
-    let pair = (document, read);
+    let files = (document, read, plain.shown());
     let (clips, most) = (&frames.clips, correct.tolerance);
-    let (after, missed) = compare_frames(pair, clips, &instances, most, task)?;
-    let mut before = compare_uncorrected(document, plain.shown(), &plain.clips, &[], task)?;
-    // The normals of morph frames are not compared.
-    before.normals = after.normals;
+    let ([after, before], missed) = compare_frames(files, clips, &instances, most, task)?;
     let verified = Verified {
         before,
         after,
@@ -185,8 +191,9 @@ fn verify_driving(
     let driven = file.playing(driven)?;
     let undriven = plain.playing(for_joints_of(&plain.document, &training, document))?;
     let clips = BTreeMap::from([(TRAINING_CLIP, training)]);
-    let found = compare(document, file.showing(&driven), &clips, &[], task)?;
-    let before = compare_uncorrected(document, plain.showing(&undriven), &clips, &[], task)?;
+    let shown = file.showing(&driven, &clips);
+    let undriven = plain.showing(&undriven, &clips);
+    let (found, before) = compare_with_plain(document, shown, undriven, &[], task)?;
     Ok((
         MeasuredErrors::new(&found, Some(before.max)),
         MeasuredErrors::new(&before, Some(before.max)),

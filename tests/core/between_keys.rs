@@ -57,17 +57,24 @@ impl Corrected {
 
     /// The largest distance of a vertex in the file from the same vertex of the document, percent of the diagonal.
     pub(crate) fn error_at(&self, time: f64) -> f64 {
+        self.error_in(CLIP, time)
+    }
+
+    /// The same at a time of any clip.
+    pub(crate) fn error_in(&self, clip: ClipId, time: f64) -> f64 {
         let still = StaticPose {
-            clip: Some(CLIP),
+            clip: Some(clip),
             time,
         };
         let vertices = |document: &Document| -> Vec<Vec3> {
             let pose = still.pose(document).unwrap();
             let shapes = static_shapes(document, &pose, &Task::new()).unwrap();
-            let shape = shapes.values().next().unwrap();
-            let mesh = &document.meshes().values().next().unwrap().geometry;
-            let points = mesh.point_of_vertex.iter();
-            points.map(|&p| shape.positions[p as usize]).collect()
+            let of_instances = shapes.iter().flat_map(|(id, shape)| {
+                let mesh = &document.meshes()[&document.instances()[id].mesh].geometry;
+                let points = mesh.point_of_vertex.iter();
+                points.map(|&p| shape.positions[p as usize])
+            });
+            of_instances.collect()
         };
         let (seen, shown) = (vertices(&self.document), vertices(&self.read));
         assert_eq!(seen.len(), shown.len());

@@ -338,6 +338,7 @@ fn without_clips_there_are_helpers_and_no_tracks() {
     let document = with_clips(sample("arm", &DeformStack::dqs()), 0);
     let (exported, report) = retarget(&document);
     assert!(report.helper_joints > 0 && report.moments == 0 && report.met);
+    assert_eq!(report.before_max_percent, 0.0);
     let read = reopen(&exported);
     assert!(read.clips().is_empty());
     // At rest nothing differs.

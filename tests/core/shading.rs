@@ -76,6 +76,24 @@ fn deltas_never_make_normals_worse() {
     assert!(with.normals.p99_degrees < 2.0, "{with:?}");
 }
 
+/// Displacements do not change the normals: both figures are of the same normals at the same moments.
+#[test]
+fn angles_with_and_without_a_correction_are_of_the_same_moments() {
+    let path = format!("{}/assets/arm.glb", env!("CARGO_MANIFEST_DIR"));
+    let document = open(Path::new(&path));
+    let options = BakeOptions {
+        normals: false,
+        max_joints: 1,
+        tolerance: 0.003,
+        ..BakeOptions::default()
+    };
+    let (_, report) = corrected(&document, options);
+    assert_eq!((report.helper_joints, report.morph_targets > 0), (0, true));
+    assert!(report.meshes.iter().all(|mesh| !mesh.reweighted));
+    assert!(report.normals.p99_degrees > 10.0, "{report:?}");
+    assert_eq!(report.normals_before, report.normals);
+}
+
 /// Helper joints follow positions; without morph targets nothing turns normals back.
 #[test]
 fn normals_that_a_correction_makes_worse_are_warned_of() {

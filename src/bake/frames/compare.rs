@@ -2,7 +2,8 @@
 
 use super::MissedTimes;
 use crate::bake::compared_times::ComparedTimes;
-use crate::bake::comparison::{Comparison, FrameErrors, Player, compare_closely};
+use crate::bake::comparison::{Comparison, FrameErrors, Measured, Player, compare_closely};
+use crate::bake::played_file::{PlayedFile, Shown};
 use crate::bake::problem::sampler::{Clips, FrameTime, Sampler};
 use crate::deform::InstancePlan;
 use crate::document::{ClipId, Document, InstanceId};
@@ -14,22 +15,24 @@ use std::sync::Arc;
 
 /// Compares the stacks of `seen` with `shown`, read from a file of frames: at all keyframes of both and just before each
 /// step, in the middle between them, at other times, and around the largest errors. The two milliseconds of a jump between
-/// keyframes are measured apart. Also returns the times at which the error exceeds `tolerance`, a fraction of the diagonal.
+/// keyframes are measured apart. Also returns the errors of `plain`, a file without correction, at the same times, and the
+/// times at which the error exceeds `tolerance`, a fraction of the diagonal. The normals of neither are compared.
 ///
 /// `clips`: the clips of `seen` as written; `nodes`: the instance of `shown` for each of `seen`.
 pub fn compare_frames(
-    (seen, shown): (&Document, &Document),
+    (seen, shown, plain): (&Document, &Document, Shown<'_>),
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     nodes: &BTreeMap<InstanceId, InstanceId>,
     tolerance: f64,
     task: &Task,
-) -> Result<(Comparison, MissedTimes), Cancelled> {
+) -> Result<([Comparison; 2], MissedTimes), Cancelled> {
     let sampler = Sampler::with_driven(seen, task)?;
     let own = Clips::new(seen, clips);
     let diagonal = sampler.diagonal();
     let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
     if read.len() != own.ids.len() {
-        return Ok((Comparison::unknown(diagonal), MissedTimes::new()));
+        let unknown = || Comparison::unknown(diagonal);
+        return Ok(([unknown(), unknown()], MissedTimes::new()));
     }
     let pairs = read.iter().zip(&own.written);
     let times = pairs.map(|(read, written)| ComparedTimes::of(&[read, written]));
@@ -40,8 +43,12 @@ pub fn compare_frames(
         shown,
         read,
         nodes,
+        plain: PlayedFile::new(&sampler, &own, plain, task)?,
     };
-    let (comparison, measured) = compare_closely(&player, &times, task)?;
+    let compared = compare_closely(&player, &times, task)?;
+    let (comparison, measured) = (compared.found, compared.measured);
+    let plain = compared.plain;
+    let plain = plain.unwrap_or_else(|| Comparison::unknown(diagonal));
     let mut missed = MissedTimes::new();
     // What is not finite, no frame mends.
     let is_missed = |error: f64| error > tolerance && comparison.max.is_finite();
@@ -50,7 +57,7 @@ pub fn compare_frames(
             missed.entry(own.ids[clip]).or_default().push(time.secs);
         }
     }
-    Ok((comparison, missed))
+    Ok(([comparison, plain], missed))
 }
 
 /// A file of frames beside the document that it was made of.
@@ -62,6 +69,8 @@ struct FramePlayer<'s, 'a> {
     read: Vec<&'s Clip>,
     /// The instance of `shown` for each of `seen`.
     nodes: &'s BTreeMap<InstanceId, InstanceId>,
+    /// The file without correction; `None` if its clips do not match.
+    plain: Option<PlayedFile<'s>>,
 }
 
 impl FramePlayer<'_, '_> {
@@ -102,9 +111,28 @@ impl Player for FramePlayer<'_, '_> {
         self.diagonal
     }
 
-    fn measure(&self, times: &[FrameTime], task: &Task) -> Result<Vec<FrameErrors>, Cancelled> {
+    fn has_plain(&self) -> bool {
+        self.plain.is_some()
+    }
+
+    fn measure_with(
+        &self,
+        with_plain: bool,
+        times: &[FrameTime],
+        task: &Task,
+    ) -> Result<Vec<Measured>, Cancelled> {
+        let plain = self.plain.as_ref().filter(|_| with_plain);
+        let plain = plain.map(|file| Ok((file, file.show(times, task)?)));
+        let plain = plain.transpose()?;
         let (sampler, clips) = self.seen;
-        sampler.sample_times(clips, times, task, |t, plans| self.errors(times[t], plans))
+        sampler.sample_times(clips, times, task, |t, plans| {
+            let seen = |d: usize| (plans[d].positions(), &[][..]);
+            let plain = plain.as_ref();
+            Measured {
+                file: self.errors(times[t], plans),
+                plain: plain.map(|(file, shown)| file.errors(&shown[t], seen, self.diagonal)),
+            }
+        })
     }
 }
 
