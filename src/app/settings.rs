@@ -423,6 +423,28 @@ mod tests {
         assert!(folder.path().join("settings.ron.kept").exists() && !path.exists());
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_or_a_device_is_refused_before_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("settings.ron");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        for path in [pipe, "/dev/zero".into()] {
+            let (done, opened) = std::sync::mpsc::channel();
+            let to_open = path.clone();
+            std::thread::spawn(move || {
+                let _ = done.send(SettingsFile::open(Some(to_open)));
+            });
+            let file = opened.recv_timeout(Duration::from_mins(1));
+            let mut file = file.expect("it does not wait for a writer");
+            assert_eq!(file.settings, Settings::default());
+            let why = file.take_notice().unwrap();
+            assert!(why.contains("is not a regular file"), "{why}");
+            assert!(path.exists(), "it is not moved aside");
+        }
+    }
+
     #[test]
     fn a_second_bad_file_does_not_replace_the_first() {
         let folder = tempfile::tempdir().unwrap();

@@ -233,6 +233,25 @@ fn a_project_that_another_program_saved_is_asked_about() {
     window.click(Role::Button, "Reload");
     window.settle();
     assert!(is_theirs() && !window.editor().history().is_modified());
+    // A copy leaves it.
+    std::fs::write(&project, theirs.clone() + "\n").unwrap();
+    paint(&mut window);
+    let painted = window.document().clone();
+    window.key(CTRL, Key::S);
+    window.wait("the question", |app| app.editor().save_conflict().is_some());
+    window.harness.step();
+    window.click(Role::Button, "Save a copy…");
+    let copy = window.folder.path().join("copy.ron");
+    window.write(&copy.display().to_string());
+    window.click(Role::Button, "Save");
+    assert!(window.says("Saved copy.ron.") && !window.editor().history().is_modified());
+    assert_eq!(window.editor().project_path(), Some(&copy));
+    let original = std::fs::read_to_string(&project).unwrap();
+    assert!(original == theirs.clone() + "\n");
+    window.drop_file(&project);
+    assert!(!same_weights(window.document(), &painted));
+    window.drop_file(&copy);
+    assert!(same_weights(window.document(), &painted), "bit for bit");
 }
 
 #[test]

@@ -6,9 +6,11 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{StackChoice, StackPreset};
-use sinew::document::{ClipId, PaneLayout};
+use sinew::document::{ClipId, Document, PaneLayout};
 use sinew::editor::exporting::{Correction, Standing};
+use sinew::io::import_file;
 use sinew::math::Worse;
+use sinew::task::Task;
 use sinew::view::scene::Shading;
 use std::path::Path;
 use std::process::Command;
@@ -513,4 +515,94 @@ fn closing_the_window_waits_for_an_export_or_cancels_it() {
     let folder = window.folder.clone();
     drop(window);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// The JSON and the data of the sample arm.
+fn parts_of_arm() -> (serde_json::Value, Vec<u8>) {
+    let bytes = std::fs::read(asset("arm.glb")).expect("the sample");
+    let n = u32::from_le_bytes(bytes[12..16].try_into().expect("four bytes")) as usize;
+    let json = serde_json::from_slice(&bytes[20..20 + n]).expect("JSON");
+    (json, bytes[28 + n..].to_vec())
+}
+
+fn opened(path: &Path) -> Document {
+    let imported = import_file(path, &Task::new()).expect("it opens");
+    assert!(imported.findings.is_empty(), "{:?}", imported.findings);
+    Document::new(imported.parts).expect("it is consistent")
+}
+
+#[test]
+fn invalid_weights_are_fixed_if_that_is_ticked() {
+    let mut window = Window::on("cylinder.glb");
+    let (json, data) = parts_of_arm();
+    let accessor = &json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"];
+    let view = &json["accessors"][accessor.as_u64().expect("an index") as usize]["bufferView"];
+    let view = &json["bufferViews"][view.as_u64().expect("an index") as usize];
+    let start = view["byteOffset"].as_u64().expect("an offset") as usize;
+    let mut bytes = std::fs::read(asset("arm.glb")).expect("the sample");
+    let weights = bytes.len() - data.len() + start;
+    for vertex in [10, 20, 30] {
+        bytes[weights + 16 * vertex..][..16].copy_from_slice(&[0xff; 16]);
+    }
+    let model = window.folder.path().join("broken.glb");
+    std::fs::write(&model, &bytes).expect("it is written");
+    window.drop_file(&model);
+    assert!(window.document().has_invalid_weights());
+
+    window.key(CTRL, Key::E);
+    let path = window.folder.path().join("fixed.glb");
+    window.write(&path.display().to_string());
+    window.click(Role::RadioButton, "None");
+    window.click(Role::Button, "Save");
+    assert!(std::fs::read(&path).expect("it is written") == bytes);
+    assert!(!is_on(&window, Role::CheckBox, "Fix invalid weights"));
+    press(&mut window, Role::CheckBox, "Fix invalid weights");
+    assert!(is_on(&window, Role::CheckBox, "Fix invalid weights"));
+    window.click(Role::Button, "Save");
+    window.click(Role::Button, "Replace");
+    let fixed = opened(&path);
+    assert!(!fixed.has_invalid_weights());
+    // Only that is different.
+    let influences = |document: &Document| {
+        let mut items = document.meshes().values();
+        items.next().expect("a mesh").influences.clone()
+    };
+    assert!(influences(&fixed) == influences(window.document()));
+    // A model without them has no such box.
+    window.key(Modifiers::NONE, Key::Escape);
+    window.drop_file(asset("arm.glb"));
+    window.key(CTRL, Key::E);
+    assert!(window.says("Compress") && !window.says("Fix invalid weights"));
+}
+
+#[test]
+fn files_outside_of_the_models_folder_are_included_if_that_is_ticked() {
+    let mut window = Window::on("cylinder.glb");
+    let folder = window.folder.path().to_owned();
+    let (mut json, data) = parts_of_arm();
+    json["buffers"][0]["uri"] = "../arm.bin".into();
+    std::fs::create_dir(folder.join("model")).expect("a folder");
+    std::fs::write(folder.join("arm.bin"), data).expect("it is written");
+    let model = folder.join("model/arm.gltf");
+    std::fs::write(&model, json.to_string()).expect("it is written");
+    window.drop_file(&model);
+    let n_points = |document: &Document| {
+        let items = document.meshes().values();
+        items.map(|item| item.geometry.n_points()).sum::<usize>()
+    };
+    let n = n_points(window.document());
+    assert!(n > 1000);
+
+    window.key(CTRL, Key::E);
+    let path = folder.join("packed.glb");
+    window.write(&path.display().to_string());
+    window.click(Role::RadioButton, "None");
+    window.click(Role::Button, "Save");
+    assert!(window.says("To include it in the export, choose") && !path.exists());
+    let label = "Include files outside the folder";
+    assert!(!is_on(&window, Role::CheckBox, label));
+    press(&mut window, Role::CheckBox, label);
+    window.click(Role::Button, "Save");
+    assert!(window.says("Exported packed.glb."));
+    assert_eq!(n_points(&opened(&path)), n);
 }
