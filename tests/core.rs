@@ -123,6 +123,10 @@ mod correctives_stale;
 mod documentation;
 #[path = "core/documents.rs"]
 mod documents;
+#[path = "core/drawn_often.rs"]
+mod drawn_often;
+#[path = "core/drawn_often_corrected.rs"]
+mod drawn_often_corrected;
 #[path = "core/editing.rs"]
 mod editing;
 #[path = "core/export.rs"]
@@ -357,6 +361,8 @@ mod true_exports;
 mod twin;
 #[path = "core/two_windows.rs"]
 mod two_windows;
+#[path = "core/unusual_sources.rs"]
+mod unusual_sources;
 #[path = "core/views.rs"]
 mod views;
 #[path = "core/water_surface.rs"]

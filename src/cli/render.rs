@@ -4,8 +4,9 @@ use super::args::{RenderArgs, Show};
 use super::heat::{self, HeatMaps};
 use super::picture::{camera_of, png, scene_meshes, shading_of};
 use super::{Failure, centres, load, scene};
-use crate::document::{Document, Image, MeshId};
+use crate::document::{Document, Image, LeftOut, MeshId};
 use crate::evaluate::{Gauge, SurfaceData, SurfaceDataFinder};
+use crate::finding::counted;
 use crate::skeleton::{JointId, bone_segments};
 use crate::view::heat_map::{DataScale, figures_of};
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
@@ -73,9 +74,12 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
             args.file.display()
         )));
     }
+    let boxes = &document.left_out().boxes;
     let positions: Vec<Vec3> = meshes
         .iter()
-        .flat_map(|m| m.positions.iter().copied())
+        .flat_map(|m| m.positions.iter())
+        .chain(boxes.iter().flatten())
+        .copied()
         .collect();
     let mut camera = camera_of(args.view);
     if let Some((centre, radius)) = frame_bounds(&positions) {
@@ -114,10 +118,12 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         camera: &camera,
         meshes,
         bones: &bones,
+        boxes,
         ground: 0.0,
         options: &options,
     };
     let (width, height) = args.size;
+    explain_boxes(document.left_out(), scene.n_boxed(width, height));
     let mut image = crate::view::render_to_image(&scene, width, height).map_err(Failure::input)?;
     if let Some(heat_maps) = &heat_maps {
         explain(&mut image, heat_maps, args);
@@ -126,6 +132,36 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let png = png(&image)?;
     out.write(&png).map_err(Failure::input)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints how many objects the picture shows as bounding boxes: those beyond the memory budget of the file, and those beyond
+/// the drawing budget of the picture.
+fn explain_boxes(left_out: &LeftOut, n_boxed: usize) {
+    let n_left_out = left_out.n_nodes;
+    if n_left_out > 0 {
+        let is_cut =
+            n_left_out > left_out.boxes.len() && left_out.boxes.len() == LeftOut::MAX_BOXES;
+        println!(
+            "{} would need more memory than a file of this size may use. {} in the rest pose.",
+            counted(n_left_out, "object"),
+            shown_as(is_cut.then_some(LeftOut::MAX_BOXES))
+        );
+    }
+    if n_boxed > 0 {
+        println!(
+            "{} would overdraw the picture too often. {}.",
+            counted(n_boxed, "object"),
+            shown_as((n_boxed > Scene::MAX_BOXED).then_some(Scene::MAX_BOXED))
+        );
+    }
+}
+
+/// How objects are shown, all of them or only the first ones.
+fn shown_as(first: Option<usize>) -> String {
+    match first {
+        Some(n) => format!("Shown: the first {n} as bounding boxes"),
+        None => "Shown as bounding boxes".to_owned(),
+    }
 }
 
 /// Prints the wet areas and draws the legend of recorded data on the picture.

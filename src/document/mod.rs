@@ -86,7 +86,7 @@ pub use mask_edit::MaskEdit;
 pub use mask_of::MaskOf;
 pub use mesh_source::{BuiltMesh, MeshSource, PrimitiveSource};
 pub use model::{Document, InvalidParts};
-pub use parts::{Image, Instance, Material, MeshItem, Parts, Skin};
+pub use parts::{Image, Instance, LeftOut, Material, MeshItem, Parts, Skin};
 pub use repairs::{RepairedKeys, Repairs};
 pub use sculpt_target::{SculptFactors, SculptTarget};
 pub use session::Session;

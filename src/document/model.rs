@@ -3,8 +3,8 @@
 use super::kept_weights::KeptOfMeshes;
 use super::session::Playback;
 use super::{
-    ClipId, HumanMap, Image, Individual, Instance, InstanceId, Material, MeshId, MeshItem, Parts,
-    Session, Skin, SkinId, Source, UnplacedConstraint,
+    ClipId, HumanMap, Image, Individual, Instance, InstanceId, LeftOut, Material, MeshId, MeshItem,
+    Parts, Session, Skin, SkinId, Source, UnplacedConstraint,
 };
 use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
@@ -26,6 +26,8 @@ pub struct Document {
     pub(super) meshes: BTreeMap<MeshId, Arc<MeshItem>>,
     pub(super) skins: BTreeMap<SkinId, Arc<Skin>>,
     pub(super) instances: BTreeMap<InstanceId, Arc<Instance>>,
+    /// Nodes of the file that draw a mesh again beyond the memory budget.
+    left_out: Arc<LeftOut>,
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
     pub(super) source_clips: Arc<BTreeMap<ClipId, Arc<Clip>>>,
     pub(super) source_skins: Arc<BTreeMap<SkinId, Arc<Skin>>>,
@@ -99,6 +101,7 @@ impl Document {
             source_skins: Arc::new(parts.skins.clone()),
             skins: parts.skins,
             instances: parts.instances,
+            left_out: parts.left_out,
             source_clips: Arc::new(parts.clips.clone()),
             clips: parts.clips,
             recordings: Arc::default(),
@@ -158,6 +161,11 @@ impl Document {
     /// The instances to draw, by node index.
     pub fn instances(&self) -> &BTreeMap<InstanceId, Arc<Instance>> {
         &self.instances
+    }
+
+    /// The nodes of the file that draw a mesh again beyond the memory budget.
+    pub fn left_out(&self) -> &Arc<LeftOut> {
+        &self.left_out
     }
 
     /// Clips by id.

@@ -4,6 +4,7 @@ use super::layers::LayerStack;
 use super::{ClipId, InstanceId, InvalidWeights, MeshId, SkinId, Source};
 use crate::cluster::ClusterMap;
 use crate::deform::{Correctives, DeformStack, Masks};
+use crate::math::bounding_box::Corners;
 use crate::mesh::Mesh;
 use crate::skeleton::constraint::Constraints;
 use crate::skeleton::{Clip, JointId, Skeleton};
@@ -146,6 +147,28 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
+/// Nodes that are not instances because instantiating their mesh again would exceed the memory budget; they are shown as
+/// bounding boxes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LeftOut {
+    /// Number of nodes.
+    pub n_nodes: usize,
+    /// The nodes: an export does not correct them, but they stay in its files.
+    pub nodes: Vec<Instance>,
+    /// The bounding boxes of what they draw in the rest pose of the file, world space; equal ones once.
+    pub boxes: Vec<Corners>,
+}
+
+impl LeftOut {
+    /// The largest number of boxes.
+    pub const MAX_BOXES: usize = 1000;
+
+    /// Whether one of the nodes draws `mesh`.
+    pub fn draws(&self, mesh: MeshId) -> bool {
+        self.nodes.iter().any(|node| node.mesh == mesh)
+    }
+}
+
 /// The parts that an importer fills and [`super::Document::new`] checks.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
@@ -163,6 +186,8 @@ pub struct Parts {
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
     /// Morph weights of the joints that draw a mesh with targets, as the file has them (node, else mesh).
     pub rest_morph_weights: BTreeMap<JointId, Vec<f32>>,
+    /// The nodes that draw a mesh again beyond the memory budget.
+    pub left_out: Arc<LeftOut>,
     /// Constraints of joints.
     pub constraints: Constraints,
     /// Materials; primitives refer to them by index.

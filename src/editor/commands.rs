@@ -97,7 +97,8 @@ impl Editor {
 
     /// Frames everything on screen.
     pub fn frame_all(&mut self) {
-        let points = self.shown_positions(|_| true);
+        let mut points = self.shown_positions(|_| true);
+        points.extend(self.document.left_out().boxes.iter().flatten());
         self.frame_points(&points);
     }
 

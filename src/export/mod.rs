@@ -17,6 +17,7 @@ mod error;
 mod frames;
 mod improvement;
 mod invalid_weights;
+mod left_out;
 mod normals_report;
 mod options;
 mod pipeline;

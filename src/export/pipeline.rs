@@ -3,6 +3,7 @@
 use super::error::ExportError;
 use super::frames::{add_frame_findings, corrected_meshes, n_targets, skinning_finding};
 use super::improvement::Improvement;
+use super::left_out::{Omission, of_left_out, suited, without_helper_joints};
 use super::options::{ExportOptions, Exported};
 use super::plan::Plan;
 use super::preflight::{n_compensating, needs_correction};
@@ -78,6 +79,22 @@ pub(super) fn make(
     is_free: &dyn Fn(&str) -> bool,
     task: &Task,
 ) -> Result<Made, ExportError> {
+    let mut made = made(document, options, is_free, task)?;
+    if options.correct.is_some() || options.sample_targets {
+        let findings = &mut made.exported.report.findings;
+        findings.extend(of_left_out(document, Omission::Corrected));
+        let correct = options.correct.as_ref();
+        findings.extend(correct.and_then(|correct| without_helper_joints(document, correct)));
+    }
+    Ok(made)
+}
+
+fn made(
+    document: &Document,
+    options: &ExportOptions,
+    is_free: &dyn Fn(&str) -> bool,
+    task: &Task,
+) -> Result<Made, ExportError> {
     task.step("Preparing the export", 0.0)?;
     let document = &*for_file(document);
     let plan = Plan::new(document, options, task)?;
@@ -102,7 +119,10 @@ pub(super) fn make(
         Some(correct) if correct.mode == BakeMode::Frames => {
             framed(document, &plan, correct, &destination, task)
         }
-        Some(correct) => skinned(document, &plan, correct, &destination, task),
+        Some(correct) => {
+            let correct = suited(document, correct);
+            skinned(document, &plan, &correct, &destination, task)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::clip_keys::{WrittenClips, has_keys};
 use super::error::ExportError;
 use super::invalid_weights::{mesh_place, of_invalid_weights};
+use super::left_out::{Omission, of_left_out, without_helper_joints};
 use super::options::ExportOptions;
 use super::plan::{NO_CLIP, NO_SKIN, is_chosen};
 use crate::bake::frames::estimate_frames;
@@ -102,6 +103,11 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
         findings.push(Finding::info("file", message));
     }
     findings.extend(of_invalid_weights(document, options));
+    if options.correct.is_some() || options.sample_targets {
+        findings.extend(of_left_out(document, Omission::Corrected));
+        let correct = options.correct.as_ref();
+        findings.extend(correct.and_then(|correct| without_helper_joints(document, correct)));
+    }
     let previews = document.clips().values().filter(|clip| clip.preview);
     let n_previews = previews.count();
     if n_previews > 0 {

@@ -1,6 +1,7 @@
 //! Export of a static mesh: one frame of the model, as glTF or Wavefront OBJ depending on the file extension.
 
 use super::error::ExportError;
+use super::left_out::{Omission, of_left_out};
 use super::options::{ExportOptions, Exported};
 use super::read_back::{document_of, read_parts};
 use super::refusals::{refuse_cut_short, refuse_outside};
@@ -77,7 +78,9 @@ pub fn export_obj(
     let moment = pose.moment(document);
     let pose = pose.pose(document).ok_or(ExportError::NoClip)?;
     let shapes = static_shapes(document, pose.at(moment), task)?;
-    let written = write_obj(document, &shapes, name, task)?;
+    let mut written = write_obj(document, &shapes, name, task)?;
+    let findings = &mut written.report.findings;
+    findings.extend(of_left_out(document, Omission::Written));
     Ok(Exported::uncorrected(written))
 }
 
@@ -102,6 +105,8 @@ fn static_mesh_beside(
     let there = written.report.instances.take().unwrap_or_default();
     let there = |id| there.get(&id).copied();
     check(document, &shapes, &read, &there, &mut written.report);
+    let findings = &mut written.report.findings;
+    findings.extend(of_left_out(document, Omission::Posed));
     Ok(Exported::uncorrected(written))
 }
 

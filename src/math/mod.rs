@@ -5,6 +5,7 @@
 
 pub mod axis;
 pub(crate) mod bits;
+pub mod bounding_box;
 pub mod camera;
 pub(crate) mod check;
 pub(crate) mod coprime;

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the colour stops are defined once; the shader gets them as a uniform.
 
+use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// The stops of a ramp, evenly spaced from weight 0 to 1, sRGB 0 to 1; colours between them are mixed linearly in
@@ -165,6 +166,17 @@ pub(crate) const fn hex(rgb: u32) -> [f32; 3] {
     ]
 }
 
+/// The linear values of an sRGB colour.
+pub(crate) fn linear(srgb: [f32; 3]) -> Vec3 {
+    Vec3::from(srgb.map(|c| {
+        if c <= 0.04045 {
+            c / 12.92
+        } else {
+            ((c + 0.055) / 1.055).powf(2.4)
+        }
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,5 +242,10 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn linear_values_of_grey() {
+        assert!(linear([0.0, 0.5, 1.0]).abs_diff_eq(Vec3::new(0.0, 0.21404, 1.0), 1e-5));
     }
 }

@@ -13,9 +13,11 @@
 //! Invariant: light is summed in linear values and encoded by the shaders; framebuffers are not sRGB, alpha is 1.
 //! Invariant: once warm, drawing the same meshes in new poses allocates nothing that grows with them.
 
+mod boxes;
 mod cgmath_convert;
 mod cluster_dots;
 mod curvature;
+mod draw_budget;
 mod gl;
 mod gpu_mesh;
 mod grid;

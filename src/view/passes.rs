@@ -1,10 +1,12 @@
-//! The render passes of a picture, in order: background, meshes with their lines, grid, bones.
+//! The render passes of a picture, in order: background, meshes with their lines, boxes, grid, bones.
 
+use super::boxes::BoxLines;
 use super::cgmath_convert::{matrix, vector2, vector3};
+use super::draw_budget::DrawBudget;
 use super::gl::{self, Stencil};
 use super::gpu_mesh::{GpuMesh, Staging};
 use super::grid::Grid;
-use super::heat::{SUM_SCALE, Stops, hex, sum_stops};
+use super::heat::{SUM_SCALE, Stops, hex, linear, sum_stops};
 use super::joints::{BoneShape, BoneTriangles};
 use super::points::{PointFrame, PointPass};
 use super::programs::{Programs, is_detailed};
@@ -29,6 +31,8 @@ const Y_AXIS: [f32; 3] = hex(0x7FB238);
 const Z_AXIS: [f32; 3] = hex(0x4C8BE0);
 /// The curvature, relative to the scene size, that [`Shading::Form`] shows at half strength.
 const BUMP: f32 = 0.035;
+/// Opacity of the bounding boxes of objects that are not drawn.
+const BOX_OPACITY: f32 = 0.45;
 /// Opacity of a bone behind a surface.
 const OCCLUDED: f32 = 0.62;
 
@@ -38,6 +42,8 @@ pub(crate) struct Passes {
     programs: Programs,
     meshes: HashMap<u64, GpuMesh>,
     points: PointPass,
+    budget: DrawBudget,
+    boxes: BoxLines,
     textures: Textures,
     staging: Staging,
     bone_triangles: BoneTriangles,
@@ -67,6 +73,8 @@ impl Passes {
             programs: Programs::new(context)?,
             meshes: HashMap::new(),
             points: PointPass::new(context)?,
+            budget: DrawBudget::default(),
+            boxes: BoxLines::new(context),
             textures: Textures::new(context),
             staging: Staging::default(),
             bone_triangles: BoneTriangles::default(),
@@ -91,18 +99,30 @@ impl Passes {
             debug_assert!(fits, "arrays of mesh {} do not fit it", mesh.key);
             fits && !mesh.mesh.triangles.is_empty()
         };
-        for mesh in scene.meshes.iter().filter(drawable) {
+        let mut budget = std::mem::take(&mut self.budget);
+        let chosen = budget.choose(scene, size, picture);
+        let whole = chosen.whole.iter().filter_map(|&i| scene.meshes.get(i));
+        let meshes: Vec<&SceneMesh<'_>> = whole.filter(drawable).collect();
+        for mesh in &meshes {
             let extent = self.upload(&frame, mesh);
             frame.extent = frame.extent.max(extent);
         }
-        for mesh in scene.meshes.iter().filter(drawable) {
+        for mesh in &meshes {
             self.draw_mesh(&frame, mesh, Layer::Solid);
         }
         // Transparent surfaces are drawn after opaque ones.
-        for mesh in scene.meshes.iter().filter(drawable) {
+        for mesh in &meshes {
             self.draw_mesh(&frame, mesh, Layer::Clear);
         }
-        self.draw_points(&frame, scene);
+        self.draw_points(&frame, scene, &meshes);
+        let boxes = [scene.boxes, &chosen.boxes];
+        if boxes.iter().any(|list| !list.is_empty()) {
+            let line = &self.programs.line;
+            frame.use_line(line, frame.scenery.wire, BOX_OPACITY);
+            self.boxes
+                .draw(&self.context, line, BLENDED, frame.viewport, boxes);
+        }
+        self.budget = budget;
         if frame.options.show_grid {
             self.draw_grid(&frame, &Grid::new(scene.camera, scene.ground));
         }
@@ -114,6 +134,7 @@ impl Passes {
     /// Frees the buffers that no picture since `oldest` used.
     pub(crate) fn free_unused(&mut self, oldest: u64) {
         self.meshes.retain(|_, mesh| mesh.last_used >= oldest);
+        self.budget.free_unused(oldest);
         self.points.free_unused(oldest);
         self.textures.free_unused(oldest);
     }
@@ -260,17 +281,13 @@ impl Passes {
         let wire = frame.options.shading == Shading::Wire;
         if layer == Layer::Solid && (wire || frame.options.wire_overlay) {
             let program = &self.programs.line;
-            program.use_uniform("clip_from_view", matrix(frame.clip_from_view));
-            program.use_uniform("view_from_world", matrix(frame.view_from_world));
-            program.use_uniform("nudge", vector2(frame.nudge));
             let scenery = frame.scenery;
             let (color, opacity) = if wire {
                 (scenery.wire, scenery.wire_opacity)
             } else {
                 (scenery.overlay, scenery.overlay_opacity)
             };
-            use_color(program, "line_srgb", color);
-            program.use_uniform("opacity", opacity);
+            frame.use_line(program, color, opacity);
             gpu.bind(program);
             let edges = gpu.edges(&self.context, mesh);
             gl::draw_lines(&self.context, program, BLENDED, frame.viewport, edges);
@@ -278,7 +295,7 @@ impl Passes {
     }
 
     /// Draws dots over the faces of meshes that have been drawn.
-    fn draw_points(&mut self, frame: &Frame, scene: &Scene<'_>) {
+    fn draw_points(&mut self, frame: &Frame, scene: &Scene<'_>, meshes: &[&SceneMesh<'_>]) {
         let at = PointFrame {
             camera: scene.camera,
             viewport: frame.viewport,
@@ -286,7 +303,7 @@ impl Passes {
             view_from_world: frame.view_from_world,
             pixels_per_point: frame.pixels_per_point,
         };
-        for mesh in scene.meshes.iter().filter(|mesh| mesh.fits()) {
+        for mesh in meshes {
             if let Some(gpu) = self.meshes.get(&mesh.key) {
                 self.points
                     .draw(&self.context, &at, mesh, gpu, self.picture);
@@ -451,6 +468,15 @@ impl Frame {
 }
 
 impl Frame {
+    /// Sets the uniforms of the line program.
+    fn use_line(&self, program: &Program, color: [f32; 3], opacity: f32) {
+        program.use_uniform("clip_from_view", matrix(self.clip_from_view));
+        program.use_uniform("view_from_world", matrix(self.view_from_world));
+        program.use_uniform("nudge", vector2(self.nudge));
+        use_color(program, "line_srgb", color);
+        program.use_uniform("opacity", opacity);
+    }
+
     /// Sets the uniforms of all surface programs.
     fn use_light(&self, program: &Program, scene_mesh: &SceneMesh<'_>) {
         program.use_uniform("clip_from_view", matrix(self.clip_from_view));
@@ -562,26 +588,5 @@ fn axis_color(axis: Vec3) -> [f32; 3] {
         Vec3::X => X_AXIS,
         Vec3::Y => Y_AXIS,
         _ => Z_AXIS,
-    }
-}
-
-/// The linear values of an sRGB colour.
-fn linear(srgb: [f32; 3]) -> Vec3 {
-    Vec3::from(srgb.map(|c| {
-        if c <= 0.04045 {
-            c / 12.92
-        } else {
-            ((c + 0.055) / 1.055).powf(2.4)
-        }
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn linear_values_of_grey() {
-        assert!(linear([0.0, 0.5, 1.0]).abs_diff_eq(Vec3::new(0.0, 0.21404, 1.0), 1e-5));
     }
 }

@@ -8,7 +8,7 @@ use super::joints::{BoneShape, shape_bones};
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use crate::cluster::ClusterMap;
 use crate::document::session::{PointsOfMeshes, SelectKind};
-use crate::document::{Image, Material};
+use crate::document::{Image, LeftOut, Material};
 use crate::editor::Editor;
 use crate::editor::weight_colours::HeatChange;
 use crate::evaluate::ViewId;
@@ -27,6 +27,7 @@ pub struct Picture {
     materials: Arc<Vec<Material>>,
     images: Arc<Vec<Option<Arc<Image>>>>,
     bones: Arc<Vec<BoneShape>>,
+    left_out: Arc<LeftOut>,
     options: ViewOptions,
     ground: f32,
     stamp: u64,
@@ -204,6 +205,7 @@ impl Picture {
             materials: document.materials().clone(),
             images: document.images().clone(),
             bones: bones.shapes.clone(),
+            left_out: document.left_out().clone(),
             options,
             ground: 0.0,
             stamp: hash.finish(),
@@ -247,6 +249,7 @@ impl Picture {
             camera: &self.camera,
             meshes: meshes.collect(),
             bones: &self.bones,
+            boxes: &self.left_out.boxes,
             ground: self.ground,
             options: &self.options,
         }

@@ -9,6 +9,7 @@ use crate::deform::diagnostics::Metric;
 use crate::document::{Image, Material};
 use crate::editor::WeightView;
 use crate::editor::weight_colours::HeatChange;
+use crate::math::bounding_box::Corners;
 use crate::math::camera::Camera;
 use crate::mesh::{Mesh, PointSet};
 use glam::Vec3;
@@ -23,6 +24,8 @@ pub struct Scene<'a> {
     pub meshes: Vec<SceneMesh<'a>>,
     /// The bones, from [`super::shape_bones`].
     pub bones: &'a [BoneShape],
+    /// The bounding boxes of objects that are not drawn.
+    pub boxes: &'a [Corners],
     /// Height of the ground grid.
     pub ground: f32,
     /// The display options.

@@ -56,6 +56,7 @@ fn cost(offscreen: &mut Offscreen, mesh: &Mesh, shading: Shading, samples: u32) 
                         highlighted: false,
                     }],
                     bones: &[],
+                    boxes: &[],
                     ground: 0.0,
                     options: &options,
                 };

@@ -454,7 +454,7 @@ fn loops_stay_closed() {
 }
 
 /// A second chain of joints beside the first, and its skin: nodes 3 and 4.
-fn add_second_chain(gltf: &mut Gltf) -> usize {
+pub(crate) fn add_second_chain(gltf: &mut Gltf) -> usize {
     let nodes = gltf.json["nodes"].as_array_mut().unwrap();
     nodes.push(json!({"name": "Other 0", "children": [4], "translation": [1.5, 0, 0]}));
     nodes.push(json!({"name": "Other 1", "translation": [0, 1, 0]}));

@@ -1,7 +1,7 @@
 //! What a file may cost, where it may lead, and how long the sentence about it may be.
 
 use crate::cli::{asset, done, text};
-use crate::gltf_builder::{Gltf, skinned};
+use crate::gltf_builder::skinned;
 use serde_json::{Value, json};
 use sinew::export::ExportError;
 use sinew::io::atomic::WriteError;
@@ -48,65 +48,6 @@ fn refused(args: &[&str], code: i32) -> String {
         "{longest:?} letters: {stderr}"
     );
     stderr
-}
-
-/// A skinned triangle that many nodes draw.
-fn drawn_by(n_nodes: usize, n_vertices: usize) -> Gltf {
-    let mut gltf = skinned([[0, 1, 0, 0]; 3], [[0.5, 0.5, 0.0, 0.0]; 3]);
-    let mut positions = Vec::new();
-    for i in 0..n_vertices {
-        positions.extend([i as f32, (i % 7) as f32, (i % 3) as f32]);
-    }
-    let positions = gltf.f32s("VEC3", &positions);
-    let joints = gltf.u8s("VEC4", &vec![0; 4 * n_vertices]);
-    let weights: Vec<f32> = [1.0, 0.0, 0.0, 0.0].repeat(n_vertices);
-    let weights = gltf.f32s("VEC4", &weights);
-    gltf.json["meshes"][0]["primitives"][0]["attributes"] =
-        json!({"POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights});
-    for _ in 0..n_nodes {
-        gltf.push("nodes", json!({"mesh": 0, "skin": 0}));
-    }
-    gltf
-}
-
-#[test]
-fn a_mesh_drawn_thousands_of_times_is_drawn_as_often_as_the_file_may_cost() {
-    let gltf = drawn_by(20_000, 3000);
-    let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
-    let n = imported.parts.instances.len();
-    // 200 bytes for each of 3,000 vertices in 1 GiB and 20 times the file.
-    assert!((100..2000).contains(&n), "{n}");
-    let found: Vec<&str> = imported
-        .findings
-        .iter()
-        .map(|finding| finding.message.as_str())
-        .collect();
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(
-        found[0].contains("more nodes draw a mesh that other nodes draw already"),
-        "{found:?}"
-    );
-    // The nodes stay; a scene of usual size is drawn completely.
-    assert_eq!(imported.parts.skeleton.len(), 20_003);
-    let usual = import_bytes(drawn_by(300, 999).glb(), None, None, &Task::new()).unwrap();
-    assert_eq!(
-        (usual.parts.instances.len(), usual.findings.len()),
-        (301, 0)
-    );
-}
-
-#[test]
-fn a_skin_of_many_joints_counts_for_each_node_that_draws_with_it() {
-    let mut gltf = drawn_by(3000, 3);
-    let first = gltf.json["nodes"].as_array().unwrap().len();
-    let joints: Vec<usize> = (0..5000).map(|i| first + i).collect();
-    for _ in &joints {
-        gltf.push("nodes", json!({}));
-    }
-    gltf.push("nodes", json!({"children": joints}));
-    gltf.json["skins"][0]["joints"] = json!(joints);
-    let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
-    assert!(imported.parts.instances.len() < 1000);
 }
 
 #[test]

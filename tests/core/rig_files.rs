@@ -107,7 +107,7 @@ pub(crate) fn edit(document: &mut Document, edit: RigEdit) {
     assert_sound(document);
 }
 
-fn remove(document: &mut Document, joint: JointId) {
+pub(crate) fn remove(document: &mut Document, joint: JointId) {
     let wanted = rig::remove(document, joint, WeightRecipient::IntoParent).unwrap();
     edit(document, wanted);
 }

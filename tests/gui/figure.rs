@@ -84,6 +84,7 @@ impl Figure {
             camera: &self.camera,
             meshes: vec![part(0, &self.ball), part(1, &self.tube)],
             bones: &self.bones,
+            boxes: &[],
             ground: 0.0,
             options: &self.options,
         }

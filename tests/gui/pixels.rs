@@ -3,10 +3,11 @@
 use crate::figure::Figure;
 use glam::Vec3;
 use sinew::document::Image;
+use sinew::math::bounding_box::{EDGES, bounding_box};
 use sinew::math::camera::View;
 use sinew::view::{
-    Offscreen, OffscreenError, PixelRect, Ramp, RenderError, Renderer, Scene, Shading, Theme,
-    WindowlessGl,
+    Offscreen, OffscreenError, PixelRect, Ramp, RenderError, Renderer, Scene, SceneMesh, Shading,
+    Theme, WindowlessGl,
 };
 
 pub(crate) const SIZE: [u32; 2] = [320, 240];
@@ -229,6 +230,79 @@ fn the_grid_has_a_red_and_a_blue_axis_and_lies_behind_the_model() {
     assert!(r > g + 30 && r > b + 30, "X: {r} {g} {b}");
     let [r, g, b] = pixel(&empty, place(&figure, Vec3::new(0.0, 0.0, 0.45)));
     assert!(b > r + 30 && b > g + 15, "Z: {r} {g} {b}");
+}
+
+#[test]
+fn boxes_are_lines_around_what_is_not_shown() {
+    let figure = bare_figure(Shading::Shaded);
+    let corners = [Vec3::new(-0.65, 0.1, -0.3), Vec3::new(-0.05, 0.7, 0.3)];
+    let corners = bounding_box(&corners).unwrap();
+    let [without, with] = [Vec::new(), vec![corners]].map(|boxes| {
+        picture(&Scene {
+            meshes: Vec::new(),
+            boxes: &boxes,
+            ..figure.scene()
+        })
+    });
+    let changes = |[x, y]: [u32; 2]| gap(pixel(&with, [x, y]), pixel(&without, [x, y])) > 10;
+    for [a, b] in EDGES {
+        let middle = corners[a as usize].midpoint(corners[b as usize]);
+        let [x, y] = place(&figure, middle);
+        let mut around = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| [x, y]));
+        assert!(around.any(changes), "{middle}");
+    }
+    let all = (0..SIZE[0]).flat_map(|x| (0..SIZE[1]).map(move |y| [x, y]));
+    let n = all.filter(|at| changes(*at)).count();
+    assert!(n > 100 && n < (SIZE[0] * SIZE[1] / 10) as usize, "{n}");
+    // The model hides what is behind it.
+    let behind = bounding_box(&[Vec3::new(-0.7, 0.3, -0.3), Vec3::new(-0.6, 0.4, -0.2)]).unwrap();
+    let hidden = picture(&Scene {
+        boxes: &[behind],
+        ..figure.scene()
+    });
+    assert!(hidden == picture(&figure.scene()), "a box within the ball");
+}
+
+#[test]
+fn boxes_show_objects_that_would_overdraw_the_picture_beside_those_of_the_scene() {
+    let mut figure = bare_figure(Shading::Shaded);
+    figure.camera.frame(Vec3::new(-0.62, 0.36, 0.0), 0.6);
+    let copies: Vec<Vec<Vec3>> = (0..300)
+        .map(|i| {
+            let shift = Vec3::X * 1e-5 * i as f32;
+            figure.ball.positions.iter().map(|p| p + shift).collect()
+        })
+        .collect();
+    let scene_of = |n: usize| {
+        let mut scene = figure.scene();
+        let ball = scene.meshes[0];
+        let meshes = (0..).zip(&copies[..n]).map(|(key, positions)| SceneMesh {
+            key,
+            positions,
+            ..ball
+        });
+        scene.meshes = meshes.collect();
+        scene
+    };
+    assert!(scene_of(300).n_boxed(SIZE[0], SIZE[1]) > 100);
+    let corner = Vec3::new(-1.2, 0.36, 0.0);
+    let own = [bounding_box(&[corner, corner + Vec3::splat(0.04)]).unwrap()];
+    let [few, many] = [64, 300].map(|n| {
+        picture(&Scene {
+            boxes: &own,
+            ..scene_of(n)
+        })
+    });
+    let without = picture(&scene_of(64));
+    let differs = |a: &Image, b: &Image, point: Vec3| {
+        let [x, y] = place(&figure, point);
+        let mut around = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| [x, y]));
+        around.any(|at| gap(pixel(a, at), pixel(b, at)) > 10)
+    };
+    // The front corners of the ball's box lie before the background, and the scene's own box beside them.
+    let corners = bounding_box(&copies[299]).unwrap();
+    assert!(differs(&few, &many, corners[4]) && differs(&few, &many, corners[7]));
+    assert!(differs(&without, &few, own[0][0]) && differs(&without, &many, own[0][0]));
 }
 
 #[test]

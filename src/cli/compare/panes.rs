@@ -120,6 +120,7 @@ impl Studio {
                 let plan = gauge.evaluator().plan(id);
                 positions.extend(plan.iter().flat_map(|p| p.positions()));
             }
+            positions.extend(series.document.left_out().boxes.iter().flatten());
         }
         if let Some((centre, radius)) = frame_bounds(&positions) {
             let (width, height) = args.size;
@@ -215,6 +216,7 @@ impl Studio {
                     camera,
                     meshes: meshes.clone(),
                     bones: &[],
+                    boxes: &series.document.left_out().boxes,
                     ground: 0.0,
                     options: &options,
                 };

@@ -77,7 +77,8 @@ fn take(document: &mut Document, mesh: MeshId, still: f64) -> Result<(), RigErro
         .filter_map(|(&id, i)| Some((id, i.skin?, i.joint)))
         .collect();
     let n_drawn = document.instances.values().filter(|i| i.mesh == mesh);
-    let n_drawn = n_drawn.count();
+    let left_out = document.left_out().nodes.iter().filter(|n| n.mesh == mesh);
+    let n_drawn = n_drawn.count() + left_out.count();
     let &[(id, skin, at)] = &drawn[..] else {
         return refused(match drawn.len() {
             0 => "is not bound.".into(),

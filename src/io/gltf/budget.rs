@@ -10,10 +10,9 @@ const FACTOR: u64 = 20;
 
 /// Bytes that meshes drawn by several nodes may take in any file, beside the first node of each.
 const REPEATED_FLOOR: u64 = 1 << 30;
-/// The memory of a node that draws a mesh, of each of its vertices and of each joint of its skin while it is deformed and
-/// shown, bytes: positions and normals after each stage of the stack, vertices for the graphics card, skin matrices.
+/// The memory of an instance while it is deformed and drawn, bytes: per node, per vertex and per joint of its skin.
 const DRAWN_NODE_BYTES: u64 = 8 << 10;
-const DRAWN_VERTEX_BYTES: u64 = 200;
+const DRAWN_VERTEX_BYTES: u64 = 340;
 const DRAWN_JOINT_BYTES: u64 = 640;
 
 /// The remaining memory of an import, bytes; the total stays within 64 MiB + 20 x the size of the file and its buffers.

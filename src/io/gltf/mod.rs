@@ -29,6 +29,7 @@ mod findings;
 mod image;
 mod influences;
 mod json;
+mod left_out;
 mod material;
 mod mesh;
 mod meshopt;
@@ -43,7 +44,7 @@ pub(in crate::io) use baked::mark as mark_baked;
 pub use error::{Fault, ImportError};
 pub(crate) use uncompress::{PlainAttribute, uncompress};
 
-use crate::document::{Instance, InstanceId, MeshId, Parts, Repairs, SkinId, Source};
+use crate::document::{Instance, InstanceId, LeftOut, MeshId, Parts, Repairs, SkinId, Source};
 use crate::finding::Finding;
 use crate::io::read::{MAX_MODEL_BYTES, read_file};
 use crate::skeleton::{JointId, Skeleton};
@@ -118,7 +119,8 @@ pub fn import_bytes(
     let drawings = drawings(&data, &skins);
     let mut meshes = mesh::read_all(&data, &drawings, &uv_maps, task, &mut findings)?;
     fail_if_nothing_is_left(&data, &meshes, &unknown)?;
-    let (instances, rest_morph_weights) = instances(&data, &tree, &skins, &meshes, &mut findings);
+    let drawn = drawn(&data, &tree, &skins, &meshes, &mut findings);
+    let instances = drawn.instances;
     report_skins(&skins, &tree.skeleton, &instances, &meshes, &mut findings);
     let n_targets = targets_of_nodes(&data);
     let mut repairs = Repairs {
@@ -164,7 +166,8 @@ pub fn import_bytes(
             .collect(),
         instances,
         clips,
-        rest_morph_weights,
+        rest_morph_weights: drawn.rest_morph_weights,
+        left_out: Arc::new(drawn.left_out),
         constraints,
         materials: Arc::new(materials),
         images: Arc::new(images),
@@ -207,21 +210,27 @@ fn drawings(data: &Data<'_>, skins: &[Option<ReadSkin>]) -> Vec<Drawing> {
     drawings
 }
 
-/// The nodes of the scene that draw a mesh, and their default morph weights.
-fn instances(
+/// What the nodes of the scene draw.
+struct Drawn {
+    instances: BTreeMap<InstanceId, Arc<Instance>>,
+    /// The default morph weights of nodes.
+    rest_morph_weights: BTreeMap<JointId, Vec<f32>>,
+    left_out: LeftOut,
+}
+
+/// The nodes of the scene that draw a mesh.
+fn drawn(
     data: &Data<'_>,
     tree: &Tree,
     skins: &[Option<ReadSkin>],
     meshes: &Meshes,
     findings: &mut Findings,
-) -> (
-    BTreeMap<InstanceId, Arc<Instance>>,
-    BTreeMap<JointId, Vec<f32>>,
-) {
+) -> Drawn {
     let mut instances = BTreeMap::new();
     let mut rest_morph_weights = BTreeMap::new();
     let mut drawn = BTreeSet::new();
     let mut too_many = Vec::new();
+    let mut first_left_out = None;
     for i in (0..data.len("nodes")).filter(|&i| tree.in_scene[i]) {
         let at = data.at("nodes", i);
         let skin = at.index("skin", "skins", skins.len());
@@ -257,27 +266,32 @@ fn instances(
         }
         let n_joints = skin.map_or(0, |s| skins[s].as_ref().map_or(0, ReadSkin::n_joints));
         let n_vertices = item.geometry.n_vertices();
-        if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices, n_joints) {
-            too_many.push(i);
-            continue;
-        }
-        let joint = nodes::joint_of_node(i);
-        let n_targets = item.geometry.morphs.len();
-        if n_targets > 0 {
-            let weights = mesh::morph_weights(&at, n_targets, findings);
-            rest_morph_weights.insert(joint, weights.unwrap_or_else(|| item.morph_weights.clone()));
-        }
         let instance = Instance {
-            joint,
+            joint: nodes::joint_of_node(i),
             mesh,
             skin: skin.map(|s| SkinId(s as u32)),
         };
+        if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices, n_joints) {
+            first_left_out.get_or_insert(i);
+            too_many.push(instance);
+            continue;
+        }
+        let n_targets = item.geometry.morphs.len();
+        if n_targets > 0 {
+            let weights = mesh::morph_weights(&at, n_targets, findings);
+            let weights = weights.unwrap_or_else(|| item.morph_weights.clone());
+            rest_morph_weights.insert(instance.joint, weights);
+        }
         instances.insert(InstanceId(i as u32), Arc::new(instance));
     }
-    if let Some(finding) = nodes::drawn_too_often(&too_many) {
-        findings.push(finding);
+    if let Some(first) = first_left_out {
+        findings.push(nodes::instantiated_too_often(first, too_many.len()));
     }
-    (instances, rest_morph_weights)
+    Drawn {
+        instances,
+        rest_morph_weights,
+        left_out: left_out::of(&too_many, &tree.skeleton, skins, meshes),
+    }
 }
 
 /// The number of morph targets of each node's mesh.

@@ -285,20 +285,20 @@ pub(super) fn roots(skeleton: &Skeleton) -> Vec<JointId> {
         .collect()
 }
 
-/// The finding about nodes that draw a mesh of another node again, for which there is not enough memory.
-pub(super) fn drawn_too_often(nodes: &[usize]) -> Option<Finding> {
-    let first = *nodes.first()?;
+/// The finding about the `n` nodes that instantiate a mesh again beyond the memory budget; `first` is the index of the first.
+pub(super) fn instantiated_too_often(first: usize, n: usize) -> Finding {
+    const WHY: &str = "which would need more memory than a file of this size may use";
     let place = format!("nodes[{first}]");
-    let more = match nodes.len() - 1 {
-        0 => "draws".to_owned(),
-        n => format!("and {} draw", counted(n, "more node", "more nodes")),
-    };
-    Some(Finding::error(
-        &place,
-        format!(
-            "{place} {more} a mesh that other nodes draw already, which needs more memory than a file of this size may use; not drawn, and not corrected by an export."
+    let message = match n.saturating_sub(1) {
+        0 => format!(
+            "{place} instantiates a mesh again, {WHY}. It is shown as a bounding box in the rest pose, and exports do not correct it."
         ),
-    ))
+        more => format!(
+            "{place} and {} instantiate a mesh again, {WHY}. They are shown as bounding boxes in the rest pose, and exports do not correct them.",
+            counted(more, "more node", "more nodes")
+        ),
+    };
+    Finding::error(&place, message)
 }
 
 /// The finding about a scene that draws nothing.
@@ -317,6 +317,19 @@ pub(super) fn nothing_drawn(n_meshes: usize, n_instances: usize) -> Option<Findi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_node_beyond_the_budget_and_several_are_named() {
+        let [one, four] = [1, 4].map(|n| instantiated_too_often(5, n).message);
+        assert_eq!(
+            one,
+            "nodes[5] instantiates a mesh again, which would need more memory than a file of this size may use. It is shown as a bounding box in the rest pose, and exports do not correct it."
+        );
+        assert_eq!(
+            four,
+            "nodes[5] and 3 more nodes instantiate a mesh again, which would need more memory than a file of this size may use. They are shown as bounding boxes in the rest pose, and exports do not correct them."
+        );
+    }
 
     #[test]
     fn a_mirrored_sheared_matrix_is_exactly_rotation_times_stretch() {

@@ -144,25 +144,25 @@ fn write_meshes(
         if skinned.is_empty() {
             continue;
         }
-        // The mesh of a rigid instance must not reference compressed data that is removed, or weights that nothing
+        // The mesh of a rigid instance, or of a node that is no instance, must not reference compressed data that is removed, or weights that nothing
         // reads.
         for primitive in 0..item.geometry.primitives.len() {
             uncompress_once(document, patch, mesh, primitive, report)?;
             drop_weights(&mut patch.json, mesh, primitive);
         }
         let source = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();
-        let is_rigid_too = skinned.len() < drawn().count();
+        let is_drawn_too = skinned.len() < drawn().count() || document.left_out().draws(mesh);
         strip(document, mesh, item, true, patch, report)?;
         let stripped = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();
         let (Some(source), Some(stripped)) = (source, stripped) else {
             continue;
         };
-        if is_rigid_too {
+        if is_drawn_too {
             place(&mut patch.json, "meshes", Some(mesh.0 as usize), source);
         }
         for (i, (id, instance)) in skinned.into_iter().enumerate() {
             task.check()?;
-            let at = if i == 0 && !is_rigid_too {
+            let at = if i == 0 && !is_drawn_too {
                 mesh.0 as usize
             } else {
                 place(&mut patch.json, "meshes", None, stripped.clone())

@@ -8,6 +8,7 @@ use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
 use super::slots::FileSlots;
 use super::targets::add_targets;
+use super::widen::widen_nodes;
 use crate::bake::{BakeOptions, Baked, HelperJoint};
 use crate::document::{Document, SkinId};
 use crate::io::gltf_json::{ComponentType, members};
@@ -126,6 +127,7 @@ pub(super) fn patch_corrections(
             add_targets(document, mesh, item, baked_mesh, options, patch, report)?;
         }
     }
+    widen_nodes(document, baked, &mut patch.json);
     let meshes = move_from_joints(document, baked, patch, report);
     Ok(AddedNodes {
         joints: joints_added,

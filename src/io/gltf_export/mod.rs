@@ -3,7 +3,7 @@
 //! Data flow: [`crate::document::Document`], the clips of the file and the baked data -> `package` (the source's JSON
 //! and buffers in the requested format) -> `patch` (writes changes in place, into free ranges, or appended, possibly
 //! through a `pool`: edited `joints`, `weights` and their `rows`, `clips` and their `keys`, `nodes`, baked
-//! `helper_joints` and `targets` (meshes that joints draw move to nodes of their own, `joint_meshes`), and the `drivers` of these joints in other clips) -> `text` (JSON that keeps the
+//! `helper_joints` and `targets` (meshes that joints draw move to nodes of their own, `joint_meshes`; `widen` fits weights to new targets), and the `drivers` of these joints in other clips) -> `text` (JSON that keeps the
 //! source's text where nothing changed) -> files in memory ([`Written`]). [`write_model`], [`write_frames`] and
 //! [`write_shapes`] write the three kinds of files.
 //!
@@ -52,6 +52,7 @@ mod text;
 mod uncompress;
 mod uses;
 mod weights;
+mod widen;
 mod write;
 
 pub use destination::{Destination, Written};

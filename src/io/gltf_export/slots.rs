@@ -11,6 +11,7 @@
 use crate::document::{Document, MeshId, SkinId};
 use crate::skeleton::JointId;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The slots of all skins in the file.
 pub(super) struct FileSlots {
@@ -61,7 +62,8 @@ impl FileSlots {
         // Skins that draw the same mesh share its rows.
         let mut group_of: BTreeMap<SkinId, SkinId> = skins.keys().map(|&id| (id, id)).collect();
         let mut first_of: BTreeMap<MeshId, SkinId> = BTreeMap::new();
-        for instance in document.instances().values() {
+        let instances = document.instances().values().map(Arc::as_ref);
+        for instance in instances.chain(&document.left_out().nodes) {
             let Some(skin) = instance.skin.filter(|skin| skins.contains_key(skin)) else {
                 continue;
             };

@@ -3,11 +3,11 @@
 use super::encoding::Encoding;
 use super::error::GltfWriteError;
 use super::json::{entry_mut, index, place, short};
-use super::nodes::node_of;
 use super::patch::{NewAccessor, Patch};
 use super::primitives::{points_of, primitive_mut};
 use super::report::ExportReport;
 use super::uncompress;
+use super::widen::widen_weights;
 use crate::bake::{BakeOptions, BakedMesh};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
@@ -136,7 +136,7 @@ pub(super) fn add_targets(
     if writer.has_quantized {
         patch.require_extension(QUANTIZATION);
     }
-    widen_defaults(document, mesh, item, baked, &mut patch.json);
+    widen_defaults(mesh, item, baked, &mut patch.json);
     if !drawn.is_empty() {
         remove_primitives(mesh, &empty, patch, report);
     }
@@ -189,21 +189,10 @@ fn spread(entries: &[(u32, Vec3)], n: usize) -> Vec<Vec3> {
 }
 
 /// Extends the default weights and names, if present, to the new targets; names of new targets are always written.
-fn widen_defaults(
-    document: &Document,
-    mesh: MeshId,
-    item: &MeshItem,
-    baked: &BakedMesh,
-    json: &mut Value,
-) {
+fn widen_defaults(mesh: MeshId, item: &MeshItem, baked: &BakedMesh, json: &mut Value) {
     let (own, new) = (item.geometry.morphs.len(), baked.targets.len());
-    let widen = |entry: &mut Map<String, Value>| {
-        if let Some(weights) = entry.get_mut("weights").and_then(Value::as_array_mut) {
-            weights.resize(own + new, 0.into());
-        }
-    };
     if let Some(entry) = entry_mut(json, "meshes", mesh.0 as usize) {
-        widen(entry);
+        widen_weights(entry, own + new);
         let is_named = baked.targets.iter().any(|target| !target.name.is_empty());
         let extras = is_named.then(|| entry.entry("extras").or_insert_with(|| json!({})));
         if let Some(extras) = extras.and_then(Value::as_object_mut) {
@@ -226,11 +215,6 @@ fn widen_defaults(
                     Value::from(target.name.as_str())
                 }
             }));
-        }
-    }
-    for instance in document.instances().values().filter(|i| i.mesh == mesh) {
-        if let Some(entry) = entry_mut(json, "nodes", node_of(document, instance.joint)) {
-            widen(entry);
         }
     }
 }

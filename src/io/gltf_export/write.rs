@@ -8,11 +8,14 @@ use super::package::{Package, Packed};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::slots::FileSlots;
-use super::{clips, drivers, helper_joints, joints, node_constraints, nodes, reshaped, weights};
+use super::{
+    clips, drivers, helper_joints, joints, node_constraints, nodes, reshaped, weights, widen,
+};
 use crate::bake::{BakeMode, BakeOptions, Baked};
 use crate::document::{ClipId, Document, Repairs};
 use crate::skeleton::Clip;
 use crate::task::Task;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -114,11 +117,15 @@ pub fn write_model(
             drivers::patch_drivers(document, baked, &added, options, patch, report);
         }
     }
+    let clips = match baked {
+        Some(baked) => widen::widened_clips(document, baked, changes.clips, &patch.json),
+        None => Cow::Borrowed(changes.clips),
+    };
     clips::patch_clips(
         document,
         baked,
         &added,
-        (changes.clips, repairs),
+        (&clips, repairs),
         &mut patch,
         &mut report,
         task,

@@ -1,6 +1,7 @@
 //! The status bar: mouse hints, the running job, statistics.
 
 use super::target_label;
+use crate::document::LeftOut;
 use crate::editor::Editor;
 use crate::finding::{counted, thousands};
 use crate::view::hints::hints;
@@ -31,6 +32,9 @@ const NARROW: f32 = 900.0;
 const MOST_FIGURES: f32 = 0.55;
 /// Greatest width of the painted bone's or map's name, points.
 const MOST_NAME: f32 = 180.0;
+
+/// Why objects are shown as bounding boxes.
+const BOXED: &str = "Drawing them would need more memory than a file of this size may use. At most 1000 boxes are shown.";
 
 /// Draws mode and hints at the left, the running job with Cancel in the middle, statistics at the right.
 pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
@@ -175,12 +179,26 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
         ),
     );
     label(ui, selection(editor), "The current selection.");
+    if let Some(text) = boxed(editor.document().left_out()) {
+        label(ui, text, BOXED);
+    }
     if let Some(value) = status.painted {
         let what = target_label(editor.paint_target(), editor);
         let what = middle::cut(ui, &what, &font, MOST_NAME);
         let about = "The value under the brush.";
         label(ui, format!("{what} {value:.2}"), about);
     }
+}
+
+/// How many objects are shown as bounding boxes, in words.
+fn boxed(left_out: &LeftOut) -> Option<String> {
+    let n = left_out.n_nodes;
+    let are = if n == 1 {
+        "is shown as a bounding box"
+    } else {
+        "are shown as bounding boxes"
+    };
+    (n > 0).then(|| format!("{} {are}", counted(n, "object")))
 }
 
 /// The selection in words: "2 bones, 14 vertices".
@@ -201,5 +219,26 @@ fn selection(editor: &Editor) -> String {
         "nothing selected".to_owned()
     } else {
         parts.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_shown_as_boxes_are_counted() {
+        let said = [0, 1, 1200].map(|n_nodes| {
+            boxed(&LeftOut {
+                n_nodes,
+                ..LeftOut::default()
+            })
+        });
+        let expected = [
+            None,
+            Some("1 object is shown as a bounding box".to_owned()),
+            Some("1,200 objects are shown as bounding boxes".to_owned()),
+        ];
+        assert_eq!(said, expected);
     }
 }
