@@ -12,6 +12,7 @@ pub trait Worse: Copy {
 macro_rules! worse {
     ($number:ty) => {
         impl Worse for $number {
+            #[inline]
             fn worse(self, other: Self) -> Self {
                 if self.is_nan() || other.is_nan() {
                     Self::INFINITY

@@ -31,9 +31,6 @@ fn without(gltf: &Gltf, nodes: &[usize]) -> Document {
     let of = |&node: &usize| parts.instances.remove(&InstanceId(node as u32));
     let taken: Vec<Arc<Instance>> = nodes.iter().filter_map(of).collect();
     assert_eq!(taken.len(), nodes.len());
-    for node in &taken {
-        parts.rest_morph_weights.remove(&node.joint);
-    }
     parts.left_out = Arc::new(LeftOut {
         n_nodes: taken.len(),
         nodes: taken.iter().map(|node| Instance::clone(node)).collect(),
@@ -192,12 +189,17 @@ fn a_skin_that_would_lack_helper_joints_gets_a_mesh_without_them() {
     let also = draw(&mut gltf, 0, 0);
     for (left_out, has_helpers) in [(vec![], true), (vec![also], true), (vec![node], false)] {
         let document = without(&gltf, &left_out);
-        let (exported, report) = corrected(&document, dense());
+        // Morph targets of regions take fewer bytes here, so that helper joints have to be asked for.
+        let options = BakeOptions {
+            max_morphs: if has_helpers { 0 } else { 128 },
+            ..dense()
+        };
+        let (exported, report) = corrected(&document, options.clone());
         assert!(report.met, "{report:?}");
         assert_eq!(report.helper_joints > 0, has_helpers, "{report:?}");
         valid(&exported.files[0].1);
         let options = ExportOptions {
-            correct: Some(dense()),
+            correct: Some(options),
             ..ExportOptions::default()
         };
         for findings in [preflight(&document, &options), exported.report.findings] {

@@ -35,6 +35,7 @@ pub(crate) struct GroupMesh {
 
 impl GroupMesh {
     /// The bind position of a point with the source's morph targets applied.
+    #[inline]
     pub(crate) fn bind(&self, point: u32, instance: &InstanceFrame) -> DVec3 {
         let p = point as usize;
         let mut position = self.geometry.positions[p];

@@ -38,6 +38,7 @@ pub(crate) fn distance(a: &[(u16, f64)], b: &[(u16, f64)]) -> f64 {
 }
 
 /// The weighted sum of the matrices of a row (linear blend skinning).
+#[inline]
 pub(crate) fn blended(row: &[(u16, f64)], matrices: &[DAffine3]) -> DAffine3 {
     let mut sum = DAffine3 {
         matrix3: DMat3::ZERO,

@@ -70,10 +70,12 @@ impl Residuals {
     }
 
     /// The linear part of the matrix of point i / t in frame i % t.
+    #[inline]
     pub(crate) fn a(&self, i: usize) -> DMat3 {
         DMat3::from_cols_array(&self.a[i].map(f64::from))
     }
 
+    #[inline]
     fn r(&self, i: usize) -> DVec3 {
         DVec3::from_array(self.r[i].map(f64::from))
     }
@@ -411,6 +413,7 @@ const STALLED_SHARE: f64 = 0.98;
 const MOST_STALLED: usize = 6;
 
 /// The displacement of a point at given weights, bind space.
+#[inline]
 pub(crate) fn displacement(b: &[DVec3], w: &[f64]) -> DVec3 {
     b.iter().zip(w).map(|(b, w)| *b * *w).sum()
 }

@@ -12,6 +12,7 @@ pub(crate) fn factor(relative: f64) -> f64 {
 }
 
 /// [`factor`] with the exponent 11/16, which square roots give: for the millions of residuals of a fit.
+#[inline]
 pub(crate) fn fast_factor(relative: f32) -> f32 {
     let half = relative.sqrt();
     let eighth = half.sqrt().sqrt();

@@ -71,6 +71,7 @@ impl MeshBasis {
     }
 
     /// The displacements that an active point has, and which ones of the mesh these are.
+    #[inline]
     pub(crate) fn of_place(&self, place: usize) -> (Range<usize>, &[DVec3]) {
         match self.at.get(place).copied().flatten() {
             Some((block, row)) => {

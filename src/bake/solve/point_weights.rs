@@ -211,28 +211,27 @@ struct AddProducts<'a> {
 impl Kernel for AddProducts<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let stride = self.stride;
-        for first_row in (0..stride).step_by(TILE) {
-            for first_column in (0..=first_row).step_by(TILE) {
+        let (stride, n_tiles) = (self.stride, self.stride / TILE);
+        for row in 0..n_tiles {
+            for column in 0..=row {
                 let mut sums = [[0.0; TILE]; TILE];
                 let threes = self.components.chunks_exact(3 * stride);
                 for (three, factor) in threes.zip(self.factors) {
-                    let tile = |component: usize, first: usize| -> [f64; TILE] {
-                        let at = component * stride + first;
-                        std::array::from_fn(|i| three[at..at + TILE][i])
-                    };
-                    let rows = [0, 1, 2].map(|c| tile(c, first_row).map(|x| x * factor));
-                    let columns = [0, 1, 2].map(|c| tile(c, first_column));
+                    // Loops, as closures are not always inlined.
+                    let tiles = three.as_chunks::<TILE>().0;
+                    let [y, z] = [n_tiles, 2 * n_tiles];
+                    let (x_row, x) = (&tiles[row], &tiles[column]);
+                    let (y_row, y) = (&tiles[y + row], &tiles[y + column]);
+                    let (z_row, z) = (&tiles[z + row], &tiles[z + column]);
                     for (i, sums) in sums.iter_mut().enumerate() {
+                        let own = [x_row[i] * factor, y_row[i] * factor, z_row[i] * factor];
                         for (j, sum) in sums.iter_mut().enumerate() {
-                            *sum += rows[0][i] * columns[0][j]
-                                + rows[1][i] * columns[1][j]
-                                + rows[2][i] * columns[2][j];
+                            *sum += own[0] * x[j] + own[1] * y[j] + own[2] * z[j];
                         }
                     }
                 }
                 for (i, sums) in sums.iter().enumerate() {
-                    let at = (first_row + i) * stride + first_column;
+                    let at = (row * TILE + i) * stride + column * TILE;
                     let entries = self.matrix[at..at + TILE].iter_mut();
                     entries.zip(sums).for_each(|(entry, sum)| *entry += sum);
                 }

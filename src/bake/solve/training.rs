@@ -47,6 +47,7 @@ impl TrainingSet {
     }
 
     /// The displacements of a point of mesh `i`; empty where there are none.
+    #[inline]
     pub(crate) fn displacements(&self, part: &GroupMesh, i: usize, point: u32) -> &[DVec3] {
         match (self.bases.get(i), part.active.binary_search(&point)) {
             (Some((k, b)), Ok(a)) => &b[a * k..(a + 1) * k],
@@ -55,6 +56,7 @@ impl TrainingSet {
     }
 
     /// The bind position of a mesh's point with morph targets and its `displacements`.
+    #[inline]
     pub(crate) fn bind_position(
         &self,
         part: &GroupMesh,
@@ -135,6 +137,7 @@ impl TrainingSet {
 }
 
 /// The linear part of a point's matrix and its residual, world.
+#[inline]
 pub(crate) fn residual(
     part: &GroupMesh,
     point: u32,

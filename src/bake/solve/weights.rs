@@ -75,6 +75,7 @@ impl<'a> WeightFitter<'a> {
     }
 
     /// A point with its displacements in one observation.
+    #[inline]
     fn observation(
         &self,
         point: u32,

@@ -271,16 +271,17 @@ fn drawn(
             mesh,
             skin: skin.map(|s| SkinId(s as u32)),
         };
-        if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices, n_joints) {
-            first_left_out.get_or_insert(i);
-            too_many.push(instance);
-            continue;
-        }
+        // Also of nodes that are left out: their clips have weights too.
         let n_targets = item.geometry.morphs.len();
         if n_targets > 0 {
             let weights = mesh::morph_weights(&at, n_targets, findings);
             let weights = weights.unwrap_or_else(|| item.morph_weights.clone());
             rest_morph_weights.insert(instance.joint, weights);
+        }
+        if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices, n_joints) {
+            first_left_out.get_or_insert(i);
+            too_many.push(instance);
+            continue;
         }
         instances.insert(InstanceId(i as u32), Arc::new(instance));
     }
