@@ -235,7 +235,7 @@ fn the_grid_has_a_red_and_a_blue_axis_and_lies_behind_the_model() {
 #[test]
 fn boxes_are_lines_around_what_is_not_shown() {
     let figure = bare_figure(Shading::Shaded);
-    let corners = [Vec3::new(-0.65, 0.1, -0.3), Vec3::new(-0.05, 0.7, 0.3)];
+    let corners = [Vec3::new(-0.6, 0.1, -0.2), Vec3::new(-0.1, 0.5, 0.2)];
     let corners = bounding_box(&corners).unwrap();
     let [without, with] = [Vec::new(), vec![corners]].map(|boxes| {
         picture(&Scene {

@@ -123,6 +123,7 @@ pub fn import_bytes(
     let instances = drawn.instances;
     report_skins(&skins, &tree.skeleton, &instances, &meshes, &mut findings);
     let n_targets = targets_of_nodes(&data);
+    let rest_morph_weights = rest_morph_weights(&data, &n_targets, &meshes, &mut findings);
     let mut repairs = Repairs {
         skins: (0..).zip(&skins).filter_map(is_repaired).collect(),
         rotations: tree.repaired,
@@ -166,7 +167,7 @@ pub fn import_bytes(
             .collect(),
         instances,
         clips,
-        rest_morph_weights: drawn.rest_morph_weights,
+        rest_morph_weights,
         left_out: Arc::new(drawn.left_out),
         constraints,
         materials: Arc::new(materials),
@@ -213,8 +214,6 @@ fn drawings(data: &Data<'_>, skins: &[Option<ReadSkin>]) -> Vec<Drawing> {
 /// What the nodes of the scene draw.
 struct Drawn {
     instances: BTreeMap<InstanceId, Arc<Instance>>,
-    /// The default morph weights of nodes.
-    rest_morph_weights: BTreeMap<JointId, Vec<f32>>,
     left_out: LeftOut,
 }
 
@@ -227,7 +226,6 @@ fn drawn(
     findings: &mut Findings,
 ) -> Drawn {
     let mut instances = BTreeMap::new();
-    let mut rest_morph_weights = BTreeMap::new();
     let mut drawn = BTreeSet::new();
     let mut too_many = Vec::new();
     let mut first_left_out = None;
@@ -271,13 +269,6 @@ fn drawn(
             mesh,
             skin: skin.map(|s| SkinId(s as u32)),
         };
-        // Also of nodes that are left out: their clips have weights too.
-        let n_targets = item.geometry.morphs.len();
-        if n_targets > 0 {
-            let weights = mesh::morph_weights(&at, n_targets, findings);
-            let weights = weights.unwrap_or_else(|| item.morph_weights.clone());
-            rest_morph_weights.insert(instance.joint, weights);
-        }
         if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices, n_joints) {
             first_left_out.get_or_insert(i);
             too_many.push(instance);
@@ -290,9 +281,30 @@ fn drawn(
     }
     Drawn {
         instances,
-        rest_morph_weights,
         left_out: left_out::of(&too_many, &tree.skeleton, skins, meshes),
     }
+}
+
+/// The default morph weights of all nodes whose meshes have targets: clips also move those of nodes that are no instances, as
+/// in other scenes.
+fn rest_morph_weights(
+    data: &Data<'_>,
+    n_targets: &[usize],
+    meshes: &Meshes,
+    findings: &mut Findings,
+) -> BTreeMap<JointId, Vec<f32>> {
+    let mut all = BTreeMap::new();
+    for (i, &n) in n_targets.iter().enumerate().filter(|(_, n)| **n > 0) {
+        let at = data.at("nodes", i);
+        let mesh = at.index("mesh", "meshes", data.len("meshes"));
+        let mesh = mesh.ok().flatten().map(|mesh| MeshId(mesh as u32));
+        let item = mesh.and_then(|mesh| meshes.items.get(&mesh));
+        let n = item.map_or(n, |item| item.geometry.morphs.len());
+        let weights = mesh::morph_weights(&at, n, findings);
+        let of_mesh = || item.map_or_else(|| vec![0.0; n], |item| item.morph_weights.clone());
+        all.insert(nodes::joint_of_node(i), weights.unwrap_or_else(of_mesh));
+    }
+    all
 }
 
 /// The number of morph targets of each node's mesh.
