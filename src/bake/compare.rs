@@ -22,7 +22,8 @@ pub fn compare(
     chosen: &[ClipId],
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
-    Ok(compare_both(seen, shown, None, chosen, task)?.found)
+    let compare = |player: &Comparer<'_, '_>| player.compare_closely(chosen, task);
+    Ok(compare_both(seen, shown, None, compare, task)?.found)
 }
 
 /// [`compare`], and the errors of `plain`, a file without correction, at the same times; its peaks are not followed.
@@ -33,7 +34,8 @@ pub fn compare_with_plain(
     chosen: &[ClipId],
     task: &Task,
 ) -> Result<(Comparison, Comparison), Cancelled> {
-    let Compared { found, plain, .. } = compare_both(seen, shown, Some(plain), chosen, task)?;
+    let compare = |player: &Comparer<'_, '_>| player.compare_closely(chosen, task);
+    let Compared { found, plain, .. } = compare_both(seen, shown, Some(plain), compare, task)?;
     let plain = plain.unwrap_or_else(|| Comparison::unknown(found.diagonal));
     Ok((found, plain))
 }
@@ -44,24 +46,17 @@ pub fn compare_uncorrected(
     shown: Shown<'_>,
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
-    let sampler = Sampler::new(seen, task)?;
-    let own = Clips::new(seen, shown.clips);
-    let Some(file) = PlayedFile::new(&sampler, &own, shown, task)? else {
-        return Ok(Comparison::unknown(sampler.diagonal()));
-    };
-    let player = Comparer::new((&sampler, &own), file, None);
     let what = "Measuring the error without correction";
-    let mut compared = compare_at(&player, &player.times_of(&[]), what, task)?;
-    compared.found.set_rounding(&sampler);
-    Ok(compared.found)
+    let compare = |player: &Comparer<'_, '_>| compare_at(player, &player.times_of(&[]), what, task);
+    Ok(compare_both(seen, shown, None, compare, task)?.found)
 }
 
-/// Compares a file and one without correction; the error is infinite where the clips of a file do not match.
+/// Compares a file, and one without correction, by `compare`. The error is infinite if the clips of the file do not match.
 fn compare_both(
     seen: &Document,
     shown: Shown<'_>,
     plain: Option<Shown<'_>>,
-    chosen: &[ClipId],
+    compare: impl Fn(&Comparer<'_, '_>) -> Result<Compared, Cancelled>,
     task: &Task,
 ) -> Result<Compared, Cancelled> {
     let sampler = Sampler::new(seen, task)?;
@@ -74,7 +69,7 @@ fn compare_both(
         None => None,
     };
     let player = Comparer::new((&sampler, &own), file, plain);
-    let mut compared = compare_closely(&player, &player.times_of(chosen), task)?;
+    let mut compared = compare(&player)?;
     compared.found.set_rounding(&sampler);
     if let Some(plain) = &mut compared.plain {
         plain.set_rounding(&sampler);
@@ -110,6 +105,10 @@ impl<'s, 'a> Comparer<'s, 'a> {
         let ids = ids.filter(|(_, id)| chosen.is_empty() || chosen.contains(id));
         ids.map(|(i, _)| (i, ComparedTimes::of(&[self.file.clip(i)])))
             .collect()
+    }
+
+    fn compare_closely(&self, chosen: &[ClipId], task: &Task) -> Result<Compared, Cancelled> {
+        compare_closely(self, &self.times_of(chosen), task)
     }
 
     fn errors(&self, file: &PlayedFile<'_>, shown: &ShownFrame, frame: &Frame) -> FrameErrors {

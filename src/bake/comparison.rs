@@ -17,6 +17,8 @@ const N_BINS: usize = 100_000;
 const STRETCH: usize = 64;
 /// Peaks of errors below this are not followed: it is the smallest tolerance, as a fraction of the diagonal.
 const LEAST_PEAK: f64 = 1e-5;
+/// Nor are peaks of clips that remain below this fraction of the file's largest error.
+const LEAST_SHARE: f64 = 0.5;
 
 /// Errors of a played document.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -298,7 +300,7 @@ impl Tally {
     }
 }
 
-/// Measures the error between the times `measured` around the peaks of each clip, and adds it to them.
+/// Measures the error around the peaks of each clip, between the times `measured`, and adds what it finds to them.
 fn follow_peaks(
     player: &impl Player,
     comparison: &mut Comparison,
@@ -308,21 +310,16 @@ fn follow_peaks(
     if !comparison.max.is_finite() || comparison.max < LEAST_PEAK {
         return Ok(());
     }
-    let mut largest: BTreeMap<usize, f64> = BTreeMap::new();
-    let keep_largest = |time: FrameTime, error: f64, largest: &mut BTreeMap<usize, f64>| {
-        if let Some(clip) = time.clip {
-            let of_clip = largest.entry(clip).or_default();
-            *of_clip = of_clip.worse(error);
-        }
-    };
-    for &(time, error) in &*measured {
-        keep_largest(time, error, &mut largest);
-    }
     let mut peaks = Peak::find(measured);
     let mut left = Peak::most(measured.len());
     for round in 0..ROUNDS {
+        let (ids, by_clip) = (&player.seen().1.ids, &comparison.by_clip);
+        let least = |clip: usize| {
+            let of_clip = by_clip.get(&ids[clip]).copied().unwrap_or(0.0);
+            of_clip.max(LEAST_SHARE * comparison.max)
+        };
         // Half of what is left, so that later rounds have some.
-        Peak::keep_highest(&mut peaks, &largest, left.div_ceil(2));
+        Peak::keep_highest(&mut peaks, least, left.div_ceil(2));
         left -= peaks.len();
         for (done, some) in peaks.chunks_mut(STRETCH / 2).enumerate() {
             let share = (round * STRETCH + done) as f32 / (ROUNDS * STRETCH) as f32;
@@ -334,7 +331,6 @@ fn follow_peaks(
             }
             for (time, found) in times.iter().zip(&found) {
                 comparison.keep_worst(player, *time, found);
-                keep_largest(*time, found.largest(), &mut largest);
                 measured.push((*time, found.largest()));
             }
             comparison.n_moments += times.len();

@@ -38,7 +38,8 @@ pub struct Estimate {
     pub bytes: f64,
     /// The largest error without correction, as a fraction of the diagonal; `None` where it is unknown.
     pub before: Option<f64>,
-    /// The largest error with correction, as a fraction of the diagonal: at least what key reduction may leave of the tolerance.
+    /// The largest error with correction, as a fraction of the diagonal. Key reduction uses up the tolerance, so the
+    /// estimate is never below the error that it may leave.
     pub error: f64,
     /// The diagonal of the bounding box in the rest pose, metres.
     pub diagonal: f64,
@@ -113,7 +114,7 @@ impl Problem<'_> {
                     candidate.bytes
                 },
             before: Some(before / self.diagonal),
-            // Key reduction takes what the solution leaves of the tolerance.
+            // Key reduction uses up what the solution leaves of the tolerance.
             error: (candidate.max_error / self.expected_gain(group))
                 .worse(PLAYBACK_SHARE * self.tolerance)
                 / self.diagonal,

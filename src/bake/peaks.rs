@@ -2,18 +2,16 @@
 
 use crate::bake::problem::key_times::is_jump;
 use crate::bake::problem::sampler::FrameTime;
-use std::collections::BTreeMap;
 
-/// The most rounds, each of which halves the intervals around the peaks; following ends earlier where no peak can exceed the
-/// largest error of its clip. Eight leave 1/256 of a kink's first rise.
+/// The most rounds, each of which halves the intervals around the peaks. Eight leave 1/256 of a kink's first rise.
 pub(super) const ROUNDS: usize = 8;
-/// Peaks followed in all rounds together: at most this many, or a fraction of the times measured where that is more.
+/// All rounds together follow at most this many peaks, or this fraction of the number of times measured, whichever is more.
 const MOST: usize = 64;
 const MOST_SHARE: f64 = 0.5;
-/// A peak whose estimated height is not above the largest error of its clip by this fraction of it is not followed.
+/// Peaks are followed only while their estimated height exceeds the largest error of their clip by this fraction of it.
 const LEAST_RISE: f64 = 2e-3;
-/// A side of a peak rises at most this many times as high as the other side falls, however long it is: one distant time says
-/// little of the slope at the peak.
+/// The slope of one side of a peak continues on the other side for at most this many times the length of its interval: a
+/// distant time says little about the slope at the peak.
 const MOST_STRETCHED: f64 = 4.0;
 
 /// A local maximum of the error in a clip.
@@ -57,9 +55,8 @@ impl Peak {
         peaks
     }
 
-    /// The height that the peak may have: between it and a neighbour the error may rise on along the slope of the other side.
-    /// That is an upper bound where the error consists of two straight lines (up to [`MOST_STRETCHED`]), and an estimate of
-    /// other curves.
+    /// The estimated height: on either side of the top the error may keep rising with the slope of the other side. This is an
+    /// upper bound if the error is piecewise linear with one kink (up to [`MOST_STRETCHED`]), and an estimate otherwise.
     fn height(&self) -> f64 {
         let sides = [self.before, self.after];
         let [left, right] = sides.map(|side| (side.0 - self.top.0).abs());
@@ -75,16 +72,15 @@ impl Peak {
         self.top.1 + rise(fall_left, left, right).max(rise(fall_right, right, left))
     }
 
-    /// The most peaks to follow where the error was measured at `n` times; each is measured at two more in a round.
+    /// The most peaks that all rounds follow where the error was measured at `n` times. A round measures two times per peak.
     pub(super) fn most(n: usize) -> usize {
         MOST.max((MOST_SHARE * n as f64) as usize)
     }
 
-    /// Keeps at most `most` peaks: the highest by estimate, and only those that may rise above the largest error of their clip
-    /// so far.
-    pub(super) fn keep_highest(peaks: &mut Vec<Self>, largest: &BTreeMap<usize, f64>, most: usize) {
-        let of_clip = |peak: &Self| largest.get(&peak.clip).copied().unwrap_or(0.0);
-        peaks.retain(|peak| peak.height() > (1.0 + LEAST_RISE) * of_clip(peak));
+    /// Keeps at most `most` peaks: the highest by estimate, of those that may rise above `largest`, the largest error of their
+    /// clip so far.
+    pub(super) fn keep_highest(peaks: &mut Vec<Self>, largest: impl Fn(usize) -> f64, most: usize) {
+        peaks.retain(|peak| peak.height() > (1.0 + LEAST_RISE) * largest(peak.clip));
         peaks.sort_by(|a, b| b.height().total_cmp(&a.height()));
         peaks.truncate(most);
     }
@@ -151,14 +147,13 @@ mod tests {
         let measured = errors.map(|(t, error)| (at(0, t), error));
         let mut peaks = Peak::find(&measured);
         assert_eq!(peaks.len(), 2);
-        let largest = |error: f64| BTreeMap::from([(0, error)]);
-        Peak::keep_highest(&mut peaks, &largest(0.95), 32);
+        Peak::keep_highest(&mut peaks, |_| 0.95, 32);
         assert_eq!(peaks.len(), 1);
         assert_eq!(peaks[0].top, (0.4, 0.8));
-        // Of another clip's errors nothing follows.
-        Peak::keep_highest(&mut peaks, &BTreeMap::from([(1, 9.0)]), 32);
+        // The errors of other clips do not matter.
+        Peak::keep_highest(&mut peaks, |clip| if clip == 0 { 0.0 } else { 9.0 }, 32);
         assert_eq!(peaks.len(), 1);
-        Peak::keep_highest(&mut peaks, &largest(2.0), 32);
+        Peak::keep_highest(&mut peaks, |_| 2.0, 32);
         assert!(peaks.is_empty());
         assert_eq!((Peak::most(10), Peak::most(4000)), (64, 2000));
     }

@@ -1,4 +1,4 @@
-//! A written file of linear blend skinning, as players show it, beside the document that it is compared with.
+//! Plays a written file with linear blend skinning and measures its errors against a reference document.
 
 use crate::bake::comparison::FrameErrors;
 use crate::bake::normal_angles::{Shading, angle};
@@ -12,46 +12,46 @@ use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-/// Stands in for a clip that the file lacks: the rest pose.
+/// Replaces a clip that the file lacks: the rest pose.
 static STILL: LazyLock<Clip> = LazyLock::new(Clip::default);
 
-/// A document as a player shows it.
+/// A document to play with linear blend skinning, for comparison with a reference document.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
-    /// The document.
+    /// The document to play.
     pub document: &'a Document,
-    /// The clips of the document that it is compared with, as written to its file.
+    /// The clips of the reference document, as written to its file.
     pub clips: &'a BTreeMap<ClipId, Arc<Clip>>,
-    /// Its instance for each instance of the document that it is compared with; `None` if the nodes are the same.
+    /// The instance of `document` for each instance of the reference document; `None` if both have the same nodes.
     pub instances: Option<&'a BTreeMap<InstanceId, InstanceId>>,
 }
 
-/// A file, with a clip for each of the document that it is compared with.
+/// A file that has one clip for each clip of the reference document.
 pub(super) struct PlayedFile<'a> {
     sampler: Sampler<'a>,
     clips: Clips<'a>,
-    /// By skinned instance of the document: its index and its counterpart; `None` if the file has none.
+    /// The index of each skinned instance of the reference document, and its counterpart; `None` if the file has none.
     matches: Vec<(usize, Option<MatchedInstance>)>,
 }
 
-/// The counterpart of an instance in the file.
+/// The instance of the file that corresponds to one of the reference document.
 struct MatchedInstance {
-    /// The instance of the file.
+    /// The index of the instance in the file.
     other: usize,
-    /// Its point for each point of the first.
+    /// The file's point for each point of the reference instance.
     points: Vec<u32>,
-    /// The compared normals.
+    /// The normals to compare.
     shading: Shading,
 }
 
-/// Points and normals of an instance in a player.
+/// The points and normals of an instance, as a player shows them.
 struct ShownInstance {
     positions: Vec<Vec3>,
     /// One for each compared normal.
     normals: Vec<DVec3>,
 }
 
-/// A file at one time, by compared instance.
+/// The compared instances of a file at one time, in the order of `matches`.
 pub(super) struct ShownFrame(Vec<Option<ShownInstance>>);
 
 fn instance_in_file(sampler: &Sampler<'_>, drawn: &SkinnedInstance) -> InstanceId {
@@ -59,7 +59,8 @@ fn instance_in_file(sampler: &Sampler<'_>, drawn: &SkinnedInstance) -> InstanceI
 }
 
 impl<'a> PlayedFile<'a> {
-    /// The file beside the `own` clips of a document; `None` if it does not have the expected number of clips.
+    /// Matches a file with a reference document and its `own` clips; `None` if the file does not have the expected number of
+    /// clips.
     pub(super) fn new(
         seen: &Sampler<'_>,
         own: &Clips<'_>,
@@ -87,12 +88,12 @@ impl<'a> PlayedFile<'a> {
         }))
     }
 
-    /// Clip `i` of the document, as it is in the file.
+    /// The clip of the file that corresponds to clip `i` of the reference document.
     pub(super) fn clip(&self, i: usize) -> &'a Clip {
         self.clips.authored[i]
     }
 
-    /// What a player shows at some times.
+    /// Evaluates the file at these times.
     pub(super) fn show(
         &self,
         times: &[FrameTime],
@@ -118,7 +119,8 @@ impl<'a> PlayedFile<'a> {
         ShownFrame(matches.collect())
     }
 
-    /// The errors at a time. `seen`: points and normals of an instance of the document; without normals none are compared.
+    /// The errors at one time. `seen` returns the points and normals of an instance of the reference document; normals are
+    /// compared unless this list is empty.
     pub(super) fn errors<'s>(
         &self,
         shown: &ShownFrame,
@@ -149,7 +151,7 @@ impl<'a> PlayedFile<'a> {
 }
 
 impl MatchedInstance {
-    /// The counterpart of `drawn`; `None` if the file has none with as many vertices.
+    /// The counterpart of `drawn` in the file; `None` if there is none with the same number of vertices.
     fn of(
         (seen, drawn): (&Sampler<'_>, &SkinnedInstance),
         file: &Sampler<'_>,

@@ -134,33 +134,33 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints how many objects the picture shows as bounding boxes: those beyond the memory budget of the file, and those beyond
-/// the drawing budget of the picture.
+/// Prints how many objects the picture shows as bounding boxes because they exceed the memory budget of the file or the
+/// drawing budget of the picture.
 fn explain_boxes(left_out: &LeftOut, n_boxed: usize) {
-    let n_left_out = left_out.n_nodes;
+    let n_left_out = left_out.nodes.len();
     if n_left_out > 0 {
         let is_cut =
             n_left_out > left_out.boxes.len() && left_out.boxes.len() == LeftOut::MAX_BOXES;
         println!(
-            "{} would need more memory than a file of this size may use. {} in the rest pose.",
+            "{} would need more memory than a file of this size may use. {}, in the rest pose.",
             counted(n_left_out, "object"),
             shown_as(is_cut.then_some(LeftOut::MAX_BOXES))
         );
     }
     if n_boxed > 0 {
         println!(
-            "{} would overdraw the picture too often. {}.",
+            "{} would cause too much overdraw. {}.",
             counted(n_boxed, "object"),
             shown_as((n_boxed > Scene::MAX_BOXED).then_some(Scene::MAX_BOXED))
         );
     }
 }
 
-/// How objects are shown, all of them or only the first ones.
+/// Says that the picture shows bounding boxes, for all objects or only for the `first` ones.
 fn shown_as(first: Option<usize>) -> String {
     match first {
-        Some(n) => format!("Shown: the first {n} as bounding boxes"),
-        None => "Shown as bounding boxes".to_owned(),
+        Some(n) => format!("The picture shows the first {n} as bounding boxes"),
+        None => "The picture shows bounding boxes instead".to_owned(),
     }
 }
 

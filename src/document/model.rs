@@ -26,7 +26,7 @@ pub struct Document {
     pub(super) meshes: BTreeMap<MeshId, Arc<MeshItem>>,
     pub(super) skins: BTreeMap<SkinId, Arc<Skin>>,
     pub(super) instances: BTreeMap<InstanceId, Arc<Instance>>,
-    /// Nodes of the file that draw a mesh again beyond the memory budget.
+    /// Nodes of the file that would exceed the memory budget by instantiating a mesh again.
     left_out: Arc<LeftOut>,
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
     pub(super) source_clips: Arc<BTreeMap<ClipId, Arc<Clip>>>,
@@ -163,7 +163,7 @@ impl Document {
         &self.instances
     }
 
-    /// The nodes of the file that draw a mesh again beyond the memory budget.
+    /// The nodes of the file that would exceed the memory budget by instantiating a mesh again.
     pub fn left_out(&self) -> &Arc<LeftOut> {
         &self.left_out
     }

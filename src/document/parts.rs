@@ -147,15 +147,13 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
-/// Nodes that are not instances because instantiating their mesh again would exceed the memory budget; they are shown as
-/// bounding boxes.
+/// Nodes that are not instances because they would exceed the memory budget by instantiating a mesh again. Sinew shows them
+/// as bounding boxes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeftOut {
-    /// Number of nodes.
-    pub n_nodes: usize,
-    /// The nodes: an export does not correct them, but they stay in its files.
+    /// The nodes. Exports keep them but do not correct them.
     pub nodes: Vec<Instance>,
-    /// The bounding boxes of what they draw in the rest pose of the file, world space; equal ones once.
+    /// The bounding boxes of their meshes in the rest pose of the file, world space, without duplicates.
     pub boxes: Vec<Corners>,
 }
 
@@ -186,7 +184,7 @@ pub struct Parts {
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
     /// Morph weights of the joints that draw a mesh with targets, as the file has them (node, else mesh).
     pub rest_morph_weights: BTreeMap<JointId, Vec<f32>>,
-    /// The nodes that draw a mesh again beyond the memory budget.
+    /// The nodes that would exceed the memory budget by instantiating a mesh again.
     pub left_out: Arc<LeftOut>,
     /// Constraints of joints.
     pub constraints: Constraints,

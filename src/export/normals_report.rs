@@ -9,7 +9,7 @@ const WORSE_DEGREES: f64 = 0.1;
 /// Normals that differ by more than this at the 99th percentile get a finding, degrees: shading begins to look different.
 const SEEN_DEGREES: f64 = 2.0;
 
-/// Morph targets that change normals alone come at least in this number.
+/// The least number of morph targets that change only normals.
 const LEAST_MORE_TARGETS: usize = 2;
 
 /// The finding about normals that became worse, or that visibly differ: their 99th percentiles `[before, now]`, degrees.
@@ -44,8 +44,8 @@ pub(super) fn normals_finding(
     Some(Finding::info("correction", message))
 }
 
-/// A sentence, after a space, that names the options with which morph targets would correct normals further; empty where
-/// none would.
+/// Names the options that would let morph targets correct normals further, as a sentence after a space; empty if no option
+/// would.
 pub(super) fn normals_hint(options: &BakeOptions, morph_targets: usize) -> &'static str {
     let has_room = morph_targets + LEAST_MORE_TARGETS <= options.max_morphs;
     match (options.mode, options.normals, has_room) {

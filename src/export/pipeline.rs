@@ -3,7 +3,7 @@
 use super::error::ExportError;
 use super::frames::{add_frame_findings, corrected_meshes, n_targets, skinning_finding};
 use super::improvement::Improvement;
-use super::left_out::{Omission, of_left_out, suited, without_helper_joints};
+use super::left_out;
 use super::options::{ExportOptions, Exported};
 use super::plan::Plan;
 use super::preflight::{n_compensating, needs_correction};
@@ -79,17 +79,13 @@ pub(super) fn make(
     is_free: &dyn Fn(&str) -> bool,
     task: &Task,
 ) -> Result<Made, ExportError> {
-    let mut made = made(document, options, is_free, task)?;
-    if options.correct.is_some() || options.sample_targets {
-        let findings = &mut made.exported.report.findings;
-        findings.extend(of_left_out(document, Omission::Corrected));
-        let correct = options.correct.as_ref();
-        findings.extend(correct.and_then(|correct| without_helper_joints(document, correct)));
-    }
+    let mut made = make_files(document, options, is_free, task)?;
+    let findings = &mut made.exported.report.findings;
+    findings.extend(left_out::of_correction(document, options));
     Ok(made)
 }
 
-fn made(
+fn make_files(
     document: &Document,
     options: &ExportOptions,
     is_free: &dyn Fn(&str) -> bool,
@@ -120,7 +116,7 @@ fn made(
             framed(document, &plan, correct, &destination, task)
         }
         Some(correct) => {
-            let correct = suited(document, correct);
+            let correct = left_out::suited(document, correct);
             skinned(document, &plan, &correct, &destination, task)
         }
     }

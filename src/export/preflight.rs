@@ -3,7 +3,7 @@
 use super::clip_keys::{WrittenClips, has_keys};
 use super::error::ExportError;
 use super::invalid_weights::{mesh_place, of_invalid_weights};
-use super::left_out::{Omission, of_left_out, without_helper_joints};
+use super::left_out;
 use super::options::ExportOptions;
 use super::plan::{NO_CLIP, NO_SKIN, is_chosen};
 use crate::bake::frames::estimate_frames;
@@ -45,7 +45,8 @@ pub fn estimate(
         clips.retain(|id, clip| is_chosen(correct, *id) && has_keys(clip));
         return Ok(estimate_frames(document, clips, correct, task)?);
     }
-    Ok(bake::estimate(document, &written.clips, correct, task)?)
+    let correct = left_out::suited(document, correct);
+    Ok(bake::estimate(document, &written.clips, &correct, task)?)
 }
 
 /// A skinned mesh that players show differently.
@@ -103,11 +104,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
         findings.push(Finding::info("file", message));
     }
     findings.extend(of_invalid_weights(document, options));
-    if options.correct.is_some() || options.sample_targets {
-        findings.extend(of_left_out(document, Omission::Corrected));
-        let correct = options.correct.as_ref();
-        findings.extend(correct.and_then(|correct| without_helper_joints(document, correct)));
-    }
+    findings.extend(left_out::of_correction(document, options));
     let previews = document.clips().values().filter(|clip| clip.preview);
     let n_previews = previews.count();
     if n_previews > 0 {

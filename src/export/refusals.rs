@@ -1,4 +1,4 @@
-//! Models that an export refuses, before it makes anything.
+//! Refuses to export models that cannot be exported, before the export starts.
 
 use super::error::ExportError;
 use super::options::ExportOptions;

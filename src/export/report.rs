@@ -64,14 +64,14 @@ pub struct CorrectionReport {
     pub p999_percent: f64,
     /// The RMS error.
     pub rms_percent: f64,
-    /// Normal error without correction, at the same moments as with one. All zero, and omitted from the JSON, if no normals
-    /// were measured.
+    /// Normal error without correction, measured at the same moments as the error with correction. All zero, and omitted
+    /// from the JSON, if no normals were measured.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals_before: NormalAngles,
     /// Normal error with correction.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals: NormalAngles,
-    /// A sentence that names the options that would correct normals further; empty where none would.
+    /// Names the options that would correct normals further, as a sentence; empty if no option would.
     #[serde(skip)]
     pub normals_hint: &'static str,
     /// The location of the largest error.

@@ -45,7 +45,7 @@ impl ReadFile {
         self.showing(&self.document, &self.clips)
     }
 
-    /// `document`, which has the nodes of the file and `clips`.
+    /// Plays `document`, which has the nodes of the file, with `clips`.
     fn showing<'a>(
         &'a self,
         document: &'a Document,

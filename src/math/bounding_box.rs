@@ -1,12 +1,12 @@
-//! Bounding boxes by their corners.
+//! Bounding boxes, represented by their corners.
 
 use glam::Vec3;
 
-/// The corners of a box, also of one that was rotated or sheared: the bits 0, 1 and 2 of an index say whether the corner is
-/// at the end of the box's x, y and z.
+/// The corners of a box, which may be rotated or sheared. Bits 0, 1 and 2 of an index tell whether the corner lies at the
+/// upper end of the box's x, y and z axis.
 pub type Corners = [Vec3; 8];
 
-/// The pairs of corners that the twelve edges join.
+/// The twelve edges of a box, as pairs of corner indices.
 pub const EDGES: [[u32; 2]; 12] = [
     [0, 1],
     [2, 3],
@@ -22,7 +22,7 @@ pub const EDGES: [[u32; 2]; 12] = [
     [3, 7],
 ];
 
-/// The bounding box of the finite ones of `points`; `None` without any.
+/// The bounding box of those `points` that are finite; `None` if no point is.
 pub fn bounding_box(points: &[Vec3]) -> Option<Corners> {
     let finite = points.iter().filter(|p| p.is_finite());
     let (low, high) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {

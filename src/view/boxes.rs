@@ -1,11 +1,11 @@
-//! Wire boxes in one buffer.
+//! Draws wireframe boxes from one vertex buffer.
 
 use super::gl;
 use crate::math::bounding_box::{Corners, EDGES};
 use glam::Vec3;
 use three_d::{Context, ElementBuffer, Program, RenderStates, VertexBuffer, Viewport};
 
-/// The buffers of the boxes that were drawn last.
+/// The buffers of the boxes drawn last.
 pub(crate) struct BoxLines {
     corners: VertexBuffer<[f32; 3]>,
     edges: ElementBuffer<u32>,
@@ -21,7 +21,7 @@ impl BoxLines {
         }
     }
 
-    /// Draws the boxes of both lists with the line program, whose uniforms are set.
+    /// Draws the boxes of both lists with `program`, the line program; the caller sets its uniforms.
     pub(crate) fn draw(
         &mut self,
         context: &Context,

@@ -1,6 +1,6 @@
-//! The drawing budget of a picture: instances of a mesh beyond it are drawn as bounding boxes.
+//! The drawing budget of a picture: instances of a mesh that exceed it are drawn as bounding boxes.
 //!
-//! Fill rate limits software rendering, and coinciding objects fill the same pixels again (overdraw).
+//! Fill rate limits software rendering, and coinciding objects fill the same pixels repeatedly (overdraw).
 
 use super::gpu_mesh::is_same;
 use super::scene::{PointMarks, Scene, SceneMesh};
@@ -8,15 +8,16 @@ use crate::math::bounding_box::{Corners, bounding_box};
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::HashMap;
 
-/// Scenes of at most this many meshes are drawn completely.
+/// Scenes with at most this many meshes are drawn completely.
 const FEW: usize = 64;
-/// How many times further instances of meshes may cover the picture.
+/// The drawing budget: further instances of meshes may fill the picture this many times.
 const MOST_COVERED: f32 = 250.0;
-/// The cost of a triangle, in pixels; small triangles cost less, a mesh at most [`MOST_PER_PIXEL`] times its pixels.
+/// The cost of a triangle, in pixels. Small triangles cost less: those of a mesh cost at most [`MOST_PER_PIXEL`] times the
+/// pixels that it covers.
 const PIXELS_PER_TRIANGLE: f32 = 100.0;
 const MOST_PER_PIXEL: f32 = 8.0;
 
-/// What a picture shows of the meshes of a scene.
+/// The meshes that a picture draws, and those that it shows as bounding boxes.
 #[derive(Debug, Default)]
 pub(crate) struct Chosen {
     /// The indices of the meshes that are drawn, in ascending order.
@@ -31,22 +32,22 @@ impl Scene<'_> {
     /// The largest number of meshes that a picture shows as bounding boxes.
     pub const MAX_BOXED: usize = 1000;
 
-    /// The number of meshes that a picture of `width` x `height` pixels does not draw, as they would overdraw it too
-    /// often. The first [`Scene::MAX_BOXED`] are shown as bounding boxes.
+    /// The number of meshes that exceed the drawing budget of a picture of `width` x `height` pixels. The picture shows the
+    /// first [`Scene::MAX_BOXED`] as bounding boxes.
     pub fn n_boxed(&self, width: u32, height: u32) -> usize {
         let mut budget = DrawBudget::default();
         budget.choose(self, [width, height], 0).n_boxed
     }
 }
 
-/// Chooses what pictures show; keeps bounding boxes and buffers from picture to picture.
+/// Applies the drawing budget; keeps bounding boxes and buffers from picture to picture.
 #[derive(Debug, Default)]
 pub(crate) struct DrawBudget {
-    /// The bounding boxes of meshes, by their keys.
+    /// The bounding boxes of meshes, by mesh key.
     boxes: HashMap<u64, KeptBox>,
     /// The instances of each geometry, by its address.
     geometries: HashMap<usize, Instances>,
-    /// The first mesh with a geometry and a bounding box.
+    /// The index of the first mesh for each geometry and bounding box.
     at_place: HashMap<(usize, [[u32; 3]; 2]), usize>,
     further: Vec<Further>,
     chosen: Chosen,
@@ -56,7 +57,7 @@ pub(crate) struct DrawBudget {
 struct KeptBox {
     generation: u64,
     n_points: usize,
-    /// `None` without a finite point.
+    /// `None` if no point is finite.
     corners: Option<Corners>,
     last_used: u64,
 }
@@ -67,20 +68,20 @@ struct Instances {
     is_drawn: bool,
 }
 
-/// A mesh whose geometry another mesh draws.
+/// A further instance of a geometry.
 #[derive(Debug)]
 struct Further {
     index: usize,
     corners: Corners,
     covered: f32,
-    /// How many times it covers the picture, triangles included.
+    /// The cost of its pixels and triangles, as a multiple of filling the picture.
     cost: f32,
 }
 
 impl DrawBudget {
-    /// What a picture of `size` pixels shows; `picture` counts up. The first mesh with a finite point of each geometry is
-    /// always drawn; a mesh that coincides with another and looks the same is skipped. The others are drawn within the
-    /// budget, those that cover most of the picture first.
+    /// Chooses how a picture of `size` pixels shows each mesh; `picture` increases with every picture. The first mesh of
+    /// each geometry that has a finite point is always drawn; meshes that coincide with another and look the same are
+    /// skipped. The others are drawn within the budget, those that cover most of the picture first.
     pub(crate) fn choose(&mut self, scene: &Scene<'_>, size: [u32; 2], picture: u64) -> &Chosen {
         let chosen = &mut self.chosen;
         chosen.whole.clear();
@@ -114,12 +115,12 @@ impl DrawBudget {
         chosen
     }
 
-    /// Frees the boxes that no picture since `oldest` used.
+    /// Frees the boxes that were last used before picture `oldest`.
     pub(crate) fn free_unused(&mut self, oldest: u64) {
         self.boxes.retain(|_, kept| kept.last_used >= oldest);
     }
 
-    /// Counts the instances of each geometry; whether one has several.
+    /// Counts the instances of each geometry, and returns whether any has several.
     fn count_instances(&mut self, scene: &Scene<'_>) -> bool {
         self.geometries.clear();
         for mesh in &scene.meshes {
@@ -167,12 +168,12 @@ impl DrawBudget {
     }
 }
 
-/// The address of the geometry that a mesh draws.
+/// The address of the geometry of a mesh.
 fn geometry(mesh: &SceneMesh<'_>) -> usize {
     std::ptr::from_ref(mesh.mesh).addr()
 }
 
-/// The bounding box of a mesh, computed where its positions are new.
+/// The bounding box of a mesh, computed again if its positions have changed.
 fn kept_box(
     boxes: &mut HashMap<u64, KeptBox>,
     mesh: &SceneMesh<'_>,
@@ -193,9 +194,9 @@ fn kept_box(
     kept.corners
 }
 
-/// Whether two meshes of one geometry give the same pixels.
+/// Whether two meshes of one geometry render the same pixels.
 fn looks_same(a: &SceneMesh<'_>, b: &SceneMesh<'_>) -> bool {
-    // NaN is alike.
+    // Bits are compared, so that NaN equals NaN.
     let bits = |value: &f32| value.to_bits();
     let weights_same = match (a.weights, b.weights) {
         (Some(a), Some(b)) => std::ptr::eq(a, b) || a.iter().map(bits).eq(b.iter().map(bits)),
@@ -226,10 +227,10 @@ fn marks_same(a: &PointMarks<'_>, b: &PointMarks<'_>) -> bool {
         && (a.show_others, a.free, a.alone) == (b.show_others, b.free, b.alone)
 }
 
-/// The fraction of the picture in the rectangle around a box, 0 - 1.
+/// The fraction of the picture that the bounding rectangle of a box covers, 0 - 1.
 fn covered(corners: &Corners, clip_from_world: Mat4) -> f32 {
     let clip = corners.map(|corner| clip_from_world * corner.extend(1.0));
-    // Beside the picture: all corners lie beyond one of its sides.
+    // Outside the picture: all corners lie beyond the same side.
     let is_beside = clip.iter().all(|c| c.x > c.w)
         || clip.iter().all(|c| c.x < -c.w)
         || clip.iter().all(|c| c.y > c.w)
@@ -264,10 +265,10 @@ mod tests {
     use std::sync::Arc;
 
     const SIZE: [u32; 2] = [640, 480];
-    /// So little beside each other that all cover the same part of the picture.
+    /// A shift so small that all copies cover the same part of the picture.
     const NEAR: Vec3 = Vec3::new(1e-4, 0.0, 0.0);
 
-    /// What a scene of copies of squares borrows.
+    /// Owns the data of a scene of copies of a square.
     struct Copies {
         meshes: Vec<Mesh>,
         positions: Vec<[Vec3; 2]>,
@@ -276,7 +277,7 @@ mod tests {
     }
 
     impl Copies {
-        /// `n` copies of a square that a camera frames, each `shift` beside the one before.
+        /// `n` copies of a square that the camera frames, each moved by `shift` from the one before.
         fn new(n: usize, shift: Vec3) -> Self {
             let square = [Vec3::NEG_ONE, Vec3::new(1.0, 1.0, -1.0)];
             let mut camera = Camera::looking(View::Front);
@@ -347,7 +348,7 @@ mod tests {
         let parts = budget.choose(&copies.scene(), SIZE, 1);
         assert_eq!((parts.whole.len(), parts.n_boxed), (2000, 0));
         assert!(budget.boxes.is_empty());
-        // Nor is a part beside others that repeat.
+        // Only the two instances of the repeated part need bounding boxes.
         copies.meshes.pop();
         let parts = budget.choose(&copies.scene(), SIZE, 2);
         assert_eq!((parts.whole.len(), parts.n_boxed), (2000, 0));
@@ -360,7 +361,7 @@ mod tests {
         let mut scene = copies.scene();
         let same = choice(&scene);
         assert_eq!((same.whole.len(), same.n_boxed), (1, 0));
-        // The first without a finite point gives no picture.
+        // A mesh without a finite point does not replace the others.
         scene.meshes[0].positions = &[Vec3::NAN; 2];
         assert_eq!(choice(&scene).whole, [1]);
     }
@@ -376,7 +377,7 @@ mod tests {
             mesh.weights = Some(&values[0]);
         }
         scene.meshes[10].weights = Some(&values[1]);
-        // The same numbers in another slice.
+        // Equal weights in another slice look the same.
         scene.meshes[20].weights = Some(&values[2]);
         scene.meshes[30].weights = None;
         scene.meshes[40].highlighted = true;
@@ -397,7 +398,7 @@ mod tests {
         assert!((200..2000).contains(&n_whole), "{n_whole}");
         assert_eq!(n_whole + near.n_boxed, 5000);
         assert_eq!(near.boxes.len(), Scene::MAX_BOXED);
-        // Meshes beside the picture cost it nothing.
+        // Meshes outside the picture cost nothing.
         let far = chosen(5000, Vec3::new(9.0, 0.0, 0.0));
         assert_eq!((far.whole.len(), far.n_boxed), (5000, 0));
     }
@@ -405,7 +406,7 @@ mod tests {
     #[test]
     fn triangles_cost_too_up_to_a_limit_for_each_pixel() {
         let mut copies = Copies::new(5000, NEAR);
-        // 3072 triangles cost as much as the whole picture.
+        // 3072 triangles cost as much as filling the picture once.
         let [none, some, many, more] = [0, 3072, 100_000, 200_000].map(|n_triangles| {
             copies.meshes[0].triangles = vec![[0; 3]; n_triangles];
             choice(&copies.scene()).whole.len()
@@ -430,7 +431,7 @@ mod tests {
     #[test]
     fn what_covers_most_is_drawn_first() {
         let away = Vec3::new(0.0, 0.0, -1e-4);
-        // One small mesh may fit what is left in the end.
+        // One small mesh may still fit the rest of the budget at the end.
         let whole = chosen(5000, away).whole;
         let n = whole.len() - 1;
         assert!(whole[..n].iter().copied().eq(0..n), "{whole:?}");

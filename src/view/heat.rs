@@ -166,7 +166,7 @@ pub(crate) const fn hex(rgb: u32) -> [f32; 3] {
     ]
 }
 
-/// The linear values of an sRGB colour.
+/// Converts an sRGB colour to linear values.
 pub(crate) fn linear(srgb: [f32; 3]) -> Vec3 {
     Vec3::from(srgb.map(|c| {
         if c <= 0.04045 {

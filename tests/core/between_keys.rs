@@ -60,7 +60,7 @@ impl Corrected {
         self.error_in(CLIP, time)
     }
 
-    /// The same at a time of any clip.
+    /// As [`Self::error_at`], for any clip.
     pub(crate) fn error_in(&self, clip: ClipId, time: f64) -> f64 {
         let still = StaticPose {
             clip: Some(clip),

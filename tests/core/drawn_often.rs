@@ -1,4 +1,4 @@
-//! Meshes that thousands of nodes draw: what is shown of them, and what an export says.
+//! Tests how Sinew shows and exports meshes that thousands of nodes instantiate.
 
 #[cfg(feature = "render")]
 use crate::cli::{done, text};
@@ -7,7 +7,7 @@ use glam::Vec3;
 use serde_json::json;
 use sinew::bake::BakeOptions;
 use sinew::bake::static_shapes::StaticPose;
-use sinew::document::{Document, LeftOut, MeshId};
+use sinew::document::{Document, Instance, LeftOut, MeshId};
 use sinew::export::{ExportOptions, export, export_obj, export_static_mesh, preflight};
 use sinew::finding::Finding;
 use sinew::io::import_bytes;
@@ -39,7 +39,7 @@ fn a_mesh_drawn_thousands_of_times_is_drawn_as_often_as_the_file_may_cost() {
     let gltf = drawn_by(20_000, 3000);
     let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
     let n = imported.parts.instances.len();
-    // 340 bytes for each of 3,000 vertices in 1 GiB and 20 times the file.
+    // An instance takes 340 bytes for each of 3,000 vertices; the budget is 1 GiB and 20 times the file.
     assert!((900..1300).contains(&n), "{n}");
     let found: Vec<&str> = imported
         .findings
@@ -58,10 +58,9 @@ fn a_mesh_drawn_thousands_of_times_is_drawn_as_often_as_the_file_may_cost() {
         "{found:?}"
     );
     assert!(found[0].chars().count() <= MAX_CHARS, "{found:?}");
-    // All lie where their skin puts them, in one box.
+    // The skin places all of them in one box.
     let left_out = &imported.parts.left_out;
-    assert_eq!(n + left_out.n_nodes, 20_001);
-    assert_eq!(left_out.nodes.len(), left_out.n_nodes);
+    assert_eq!(n + left_out.nodes.len(), 20_001);
     assert!(left_out.draws(MeshId(0)) && !left_out.draws(MeshId(1)));
     let [[low, .., high]] = left_out.boxes[..] else {
         panic!("{:?}", left_out.boxes);
@@ -88,7 +87,7 @@ fn the_box_of_a_skinned_mesh_is_where_its_joint_puts_it() {
     // All weight is on the second joint, B, at 1 0 0.
     let joints = gltf.u8s("VEC4", &[1, 0, 0, 0].repeat(3000));
     gltf.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"] = json!(joints);
-    // That of A moves by 100, that of B scales by 2 and moves by 5.
+    // The inverse bind matrix of A translates by 100; that of B scales by 2 and translates by 5.
     let mut matrices = [0.0; 32];
     for (matrix, scale, translation) in [(0, 1.0, 100.0), (16, 2.0, 5.0)] {
         for diagonal in [0, 5, 10] {
@@ -101,7 +100,7 @@ fn the_box_of_a_skinned_mesh_is_where_its_joint_puts_it() {
     gltf.json["skins"][0]["inverseBindMatrices"] = json!(matrices);
     let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
     let left_out = &imported.parts.left_out;
-    assert!(left_out.n_nodes > 500, "{}", left_out.n_nodes);
+    assert!(left_out.nodes.len() > 500, "{}", left_out.nodes.len());
     let [[low, .., high]] = left_out.boxes[..] else {
         panic!("{:?}", left_out.boxes);
     };
@@ -109,7 +108,7 @@ fn the_box_of_a_skinned_mesh_is_where_its_joint_puts_it() {
     assert_eq!(high, Vec3::new(2.0 * 2999.0 + 1.0, 2.0 * 6.0 + 5.0, 4.0));
 }
 
-/// The nodes of [`drawn_by`], without their skin and each `step` beside the one before.
+/// The nodes of [`drawn_by`] without a skin, each moved by `step` along X from the one before.
 fn beside_each_other(n_nodes: usize, n_vertices: usize, step: f32) -> Gltf {
     let mut gltf = drawn_by(n_nodes, n_vertices);
     let nodes = gltf.json["nodes"].as_array_mut().unwrap();
@@ -126,12 +125,12 @@ fn boxes_lie_where_their_nodes_are_and_are_not_too_many() {
         .unwrap()
         .parts;
     let last = *parts.instances.keys().next_back().unwrap();
-    // The first of these nodes is the third.
+    // These nodes start at index 3.
     let next = 2.0 * (last.0 - 2) as f32;
     let left_out = &parts.left_out;
     assert_eq!(left_out.boxes[0][0], Vec3::new(next, 0.0, 0.0));
     assert_eq!(left_out.boxes[1][0], Vec3::new(next + 2.0, 0.0, 0.0));
-    assert!(left_out.n_nodes > 2 * LeftOut::MAX_BOXES);
+    assert!(left_out.nodes.len() > 2 * LeftOut::MAX_BOXES);
     assert_eq!(left_out.boxes.len(), LeftOut::MAX_BOXES);
 }
 
@@ -145,8 +144,9 @@ fn an_export_says_which_nodes_it_does_not_correct() {
         let mut parts = import_bytes(gltf.glb(), None, None, &Task::new())
             .unwrap()
             .parts;
+        let drawn = Instance::clone(parts.instances.values().next().unwrap());
         parts.left_out = Arc::new(LeftOut {
-            n_nodes,
+            nodes: vec![drawn; n_nodes],
             ..LeftOut::default()
         });
         let document = Document::new(parts).unwrap();
@@ -203,18 +203,21 @@ fn a_picture_of_thousands_of_objects_shows_those_that_it_can_afford() {
     let (n, rest) = said.split_once(' ').unwrap();
     assert_eq!(
         rest.trim_end(),
-        "objects would overdraw the picture too often. Shown: the first 1000 as bounding boxes."
+        "objects would cause too much overdraw. The picture shows the first 1000 as bounding boxes."
     );
     let n: usize = n.replace(',', "").parse().unwrap();
     assert!(n > 15_000, "{said}");
-    // Few enough for a box each.
+    // Few enough objects for each to have a box.
     let said = render(beside_each_other(1400, 6, 1e-5));
     assert!(
-        said.ends_with("objects would overdraw the picture too often. Shown as bounding boxes.\n"),
+        said.ends_with(
+            "objects would cause too much overdraw. The picture shows bounding boxes instead.\n"
+        ),
         "{said}"
     );
     let said = render(drawn_by(4000, 3000));
-    let expected = " objects would need more memory than a file of this size may use. Shown as bounding boxes in the rest pose.";
+    let expected = " objects would need more memory than a file of this size may use. \
+                    The picture shows bounding boxes instead, in the rest pose.";
     assert!(said.contains(expected), "{said}");
 }
 

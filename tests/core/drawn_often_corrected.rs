@@ -1,4 +1,4 @@
-//! Corrected files in which nodes that are no instances draw a corrected mesh: they are valid all the same.
+//! Tests that corrected files stay valid if nodes that are not instances draw a corrected mesh.
 
 use crate::bake::{corrected, with_stack};
 use crate::bake_sources::{add_morphs, add_second_chain, bend, channel, draw, tube};
@@ -18,12 +18,12 @@ use sinew::skeleton::JointId;
 use sinew::task::Task;
 use std::sync::Arc;
 
-/// The document of a file in which these nodes are no instances, as if they drew too much.
+/// The document of a file, without instances for these nodes, as if they exceeded the memory budget.
 fn without(gltf: &Gltf, nodes: &[usize]) -> Document {
     let mut gltf = gltf.clone();
     let position = &gltf.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"];
     let position = position.as_u64().unwrap() as usize;
-    // The validation of the reader wants bounds.
+    // The validation of the `gltf` crate requires bounds.
     gltf.json["accessors"][position]["min"] = json!([-0.2, 0, -0.2]);
     gltf.json["accessors"][position]["max"] = json!([0.2, 2, 0.2]);
     let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
@@ -32,14 +32,13 @@ fn without(gltf: &Gltf, nodes: &[usize]) -> Document {
     let taken: Vec<Arc<Instance>> = nodes.iter().filter_map(of).collect();
     assert_eq!(taken.len(), nodes.len());
     parts.left_out = Arc::new(LeftOut {
-        n_nodes: taken.len(),
         nodes: taken.iter().map(|node| Instance::clone(node)).collect(),
         boxes: Vec::new(),
     });
     with_stack(Document::new(parts).unwrap(), &DeformStack::dqs())
 }
 
-/// The reader looks for a buffer view in accessors that are all zeros.
+/// Options without sparse accessors: the `gltf` crate expects a buffer view in accessors that are all zeros.
 fn dense() -> BakeOptions {
     BakeOptions {
         sparse: false,
@@ -47,8 +46,8 @@ fn dense() -> BakeOptions {
     }
 }
 
-/// Reads a file with validation. Each node, channel and index of joints suits the mesh and skin of its node. Returns the
-/// file.
+/// Reads a file with validation, and checks that each node, channel and joint index suits the mesh and skin of its node.
+/// Returns the file.
 fn valid(glb: &[u8]) -> gltf::Gltf {
     let file = gltf::Gltf::from_slice(glb).unwrap();
     let blob = file.blob.as_deref();
@@ -189,7 +188,7 @@ fn a_skin_that_would_lack_helper_joints_gets_a_mesh_without_them() {
     let also = draw(&mut gltf, 0, 0);
     for (left_out, has_helpers) in [(vec![], true), (vec![also], true), (vec![node], false)] {
         let document = without(&gltf, &left_out);
-        // Morph targets of regions take fewer bytes here, so that helper joints have to be asked for.
+        // Morph targets of regions take fewer bytes here, so helper joints must be requested.
         let options = BakeOptions {
             max_morphs: if has_helpers { 0 } else { 128 },
             ..dense()
@@ -209,7 +208,7 @@ fn a_skin_that_would_lack_helper_joints_gets_a_mesh_without_them() {
     }
 }
 
-/// JOINTS_n of the mesh are indices into the lists of both skins, so that these leave out the same slots.
+/// JOINTS_n of the mesh index the joints of both skins, so both skins must leave out the same slots.
 #[test]
 fn a_removed_joint_keeps_its_slot_where_a_skin_of_another_node_has_it() {
     let mut gltf = tube(2);

@@ -215,7 +215,7 @@ fn an_estimate_is_near_to_what_the_export_comes_to() {
     let told = found.before.unwrap();
     assert!(told <= before + 1e-6 && told > 0.95 * before);
     assert!(found.promises(0.001) && came.met, "{found:?}");
-    // Key reduction uses what the tolerance leaves, or less.
+    // Key reduction uses at most what the solution leaves of the tolerance.
     assert!(found.error >= came.max_percent / 100.0 * 0.99, "{found:?}");
 
     // Without helpers the arm takes as many targets as a whole mesh may have, and one more for weights within 0 - 1.

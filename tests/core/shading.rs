@@ -76,7 +76,7 @@ fn deltas_never_make_normals_worse() {
     assert!(with.normals.p99_degrees < 2.0, "{with:?}");
 }
 
-/// Displacements do not change the normals: both figures are of the same normals at the same moments.
+/// Displacements alone do not change normals, so the errors with and without correction are equal at the same moments.
 #[test]
 fn angles_with_and_without_a_correction_are_of_the_same_moments() {
     let path = format!("{}/assets/arm.glb", env!("CARGO_MANIFEST_DIR"));

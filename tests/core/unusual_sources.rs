@@ -17,17 +17,17 @@ const STEP: f32 = 0.5;
 /// Chains of joints along Y.
 struct Chains {
     n: usize,
-    /// Joints in each.
+    /// The number of joints of a chain.
     length: usize,
 }
 
 impl Chains {
-    /// The first joint of a chain: in the skin as in the nodes, the root is 0.
+    /// The index of the first joint of a chain, both in the skin and in the nodes; the root is 0.
     fn first(&self, chain: usize) -> usize {
         1 + self.length * chain
     }
 
-    /// Where a chain begins, side by side in rows of six.
+    /// The start of a chain; chains stand side by side in rows of six.
     fn place(chain: usize) -> [f32; 3] {
         [0.4 * (chain % 6) as f32, 0.0, 0.4 * (chain / 6) as f32]
     }
@@ -63,7 +63,7 @@ impl Chains {
         gltf
     }
 
-    /// The four joints of a chain that pull most at a height, with their weights.
+    /// The four joints of a chain with the largest weights at a height, and these weights.
     fn row(&self, chain: usize, y: f32) -> [(usize, f32); 4] {
         let pull = |j: usize| (-((y / STEP - j as f32 - 0.5) / 0.6).powi(2)).exp();
         let mut pulls: Vec<(usize, f32)> = (0..self.length).map(|j| (j, pull(j))).collect();
@@ -160,7 +160,7 @@ fn heights(from: f32, to: f32, n: usize) -> Vec<f32> {
     (0..n).map(|i| from + share(i) * (to - from)).collect()
 }
 
-/// Exports with both stacks: each file has a correction that is needed, and is within the tolerance.
+/// Exports with both stacks, and checks that each file needs its correction and meets the tolerance.
 fn corrected(gltf: &Gltf) -> [Corrected; 2] {
     [DeformStack::dqs(), DeformStack::default()].map(|stack| {
         let made = Corrected::new(gltf.clone(), &stack);
@@ -172,7 +172,7 @@ fn corrected(gltf: &Gltf) -> [Corrected; 2] {
     })
 }
 
-/// As [`corrected`], compared at many moments of the first clip.
+/// As [`corrected`], and compares the files at many moments of the first clip.
 fn meet(gltf: &Gltf) -> [CorrectionReport; 2] {
     corrected(gltf).map(|made| {
         let largest = made.largest(121);
@@ -212,7 +212,7 @@ fn a_rig_of_more_than_a_hundred_joints_is_corrected() {
     meet(&gltf);
 }
 
-/// One chain whose tube is cut into thirty, each two rings: 30 primitives of a mesh, or 30 meshes.
+/// One chain whose tube is cut into 30 pieces of two rings each: 30 primitives of a mesh, or 30 meshes.
 fn cut(apart: bool) -> Gltf {
     let chains = Chains { n: 1, length: 3 };
     let mut gltf = chains.gltf();
@@ -282,7 +282,7 @@ fn clips_of_a_single_keyframe_are_corrected() {
         let report = &made.report;
         assert_eq!(made.read.clips().len(), poses.len());
         for clip in 0..poses.len() {
-            // Before and after its keyframe, a clip holds it.
+            // A clip holds the value of its keyframe before and after it.
             for time in [0.0, 0.3, 0.5, 1.0, 2.0, 2.5] {
                 let off = made.error_in(ClipId(clip as u32), time);
                 assert!(

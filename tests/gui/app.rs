@@ -233,7 +233,7 @@ fn a_project_that_another_program_saved_is_asked_about() {
     window.click(Role::Button, "Reload");
     window.settle();
     assert!(is_theirs() && !window.editor().history().is_modified());
-    // A copy leaves it.
+    // Saving a copy leaves the project file unchanged.
     std::fs::write(&project, theirs.clone() + "\n").unwrap();
     paint(&mut window);
     let painted = window.document().clone();

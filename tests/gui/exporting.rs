@@ -562,13 +562,13 @@ fn invalid_weights_are_fixed_if_that_is_ticked() {
     window.click(Role::Button, "Replace");
     let fixed = opened(&path);
     assert!(!fixed.has_invalid_weights());
-    // Only that is different.
+    // The file has the weights that the document uses.
     let influences = |document: &Document| {
         let mut items = document.meshes().values();
         items.next().expect("a mesh").influences.clone()
     };
     assert!(influences(&fixed) == influences(window.document()));
-    // A model without them has no such box.
+    // The checkbox is missing for a model without invalid weights.
     window.key(Modifiers::NONE, Key::Escape);
     window.drop_file(asset("arm.glb"));
     window.key(CTRL, Key::E);

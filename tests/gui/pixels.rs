@@ -299,7 +299,7 @@ fn boxes_show_objects_that_would_overdraw_the_picture_beside_those_of_the_scene(
         let mut around = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| [x, y]));
         around.any(|at| gap(pixel(a, at), pixel(b, at)) > 10)
     };
-    // The front corners of the ball's box lie before the background, and the scene's own box beside them.
+    // The front corners of the ball's box lie in front of the background, and the scene's own box lies beside them.
     let corners = bounding_box(&copies[299]).unwrap();
     assert!(differs(&few, &many, corners[4]) && differs(&few, &many, corners[7]));
     assert!(differs(&without, &few, own[0][0]) && differs(&without, &many, own[0][0]));

@@ -23,9 +23,9 @@ use std::collections::BTreeMap;
 const GOAL_DEGREES: f32 = 1.6;
 /// More of the angles than this may exceed the goal.
 const GOAL_SHARE: f64 = 0.009;
-/// Deltas may take this fraction of the bytes of the source where they are floats, and as many of them where they are not; in
-/// a small file they may take so many bytes. They are data of every displaced vertex in every target, and would outweigh all
-/// else.
+/// Float deltas may take this fraction of the bytes of the source, and quantised deltas are limited to the same number of
+/// entries; in a small file, deltas may take `MIN_BUDGET` bytes. Without a limit, deltas of every displaced vertex in every
+/// target would outweigh all other data.
 const FILE_SHARE: f64 = 0.15;
 const MIN_BUDGET: f64 = 24e3;
 /// A delta of a vertex in a sparse accessor: an index of 16 bits and three floats, or three integers of 16 bits.
@@ -227,7 +227,7 @@ fn bytes_for(problem: &Problem<'_>, n_normals: usize) -> f64 {
     share * (of_floats * entry_bytes(problem) / ENTRY_BYTES).max(MIN_BUDGET)
 }
 
-/// The bytes of a delta.
+/// The bytes of one delta in a sparse accessor.
 fn entry_bytes(problem: &Problem<'_>) -> f64 {
     if problem.options.quantize {
         QUANTIZED_ENTRY_BYTES

@@ -259,30 +259,31 @@ impl<'a> MorphTargets<'a> {
     }
 }
 
-/// The precision that targets of 16 bits need.
+/// The precision required of morph targets that are stored as normalised 16-bit integers.
 #[derive(Clone, Copy)]
 struct Precision {
-    /// The largest rounding of a displacement, bind space.
+    /// The largest rounding error allowed for a displacement, bind space.
     rounding: f64,
-    /// Whether weights are within 0 - 1, so that they take 16 bits in all tracks of the mesh.
+    /// Whether all weights are within 0 - 1, so that every track of the mesh stores them in 16 bits.
     within_one: bool,
 }
 
-/// Half a step of a normalised 16-bit integer.
+/// Half the quantisation step of a normalised 16-bit integer.
 const HALF_STEP: f64 = 0.5 / 32767.0;
-/// The rounding of a displacement may be this fraction of the tolerance.
+/// The rounding error of a displacement may reach this fraction of the tolerance.
 const ROUNDING_SHARE: f64 = 0.03;
 
-/// The largest component of entries.
+/// The largest absolute component of these entries.
 fn largest(entries: &[(u32, Vec3)]) -> f64 {
     let all = entries.iter().map(|(_, d)| d.abs().max_element());
     f64::from(all.fold(0.0, f32::worse))
 }
 
-/// Multiplies a target by the factor that it returns, for accessors of normalised 16-bit integers; its weights are divided by
-/// the factor. Displacements of a largest component m stay within -1 - 1, and for m up to 1 the weights stay within 0 - 1.
-/// Both lose least where both reach the root of m; normal deltas, which have the same weights, exceed 1 by then. So the
-/// factor is smaller where displacements remain precise enough for that. Normal deltas that exceed 1 are written as floats.
+/// Scales a target for accessors of normalised 16-bit integers and returns the factor; the caller divides the weights by it.
+/// Displacements stay within -1 - 1 and, if their largest component m is at most 1, weights stay within 0 - 1. Both are most
+/// precise at the factor 1 / sqrt(m), where both reach sqrt(m). Normal deltas share the weights and may exceed 1 at this
+/// factor; a smaller one keeps them within 1 if displacements remain precise enough. Normal deltas that exceed 1 are written
+/// as floats.
 fn fill_range(target: &mut BakedTarget, precision: Precision) -> f64 {
     let (moved, turned) = (largest(&target.positions), largest(&target.normals));
     let least = if precision.within_one { 1.0 } else { 0.0 };
@@ -352,10 +353,10 @@ mod tests {
         for (moved, turned, rounding, within_one, factor) in [
             (0.04, 0.0, coarse, true, 5.0),
             (0.04, 0.1, coarse, true, 5.0),
-            // Normal deltas stay within 1 where displacements are precise enough for that.
+            // Normal deltas stay within 1 if displacements remain precise enough.
             (0.04, 0.5, coarse, true, 2.0),
             (0.04, 0.5, fine, true, 5.0),
-            // But no weight exceeds 1 for them, unless one does anyway.
+            // A factor below 1 would raise weights above 1: it is used only if other weights exceed 1 anyway.
             (0.04, 2.0, coarse, true, 1.0),
             (0.04, 2.0, coarse, false, 0.5),
             (0.0, 0.5, coarse, true, 2.0),

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// Compares the stacks of `seen` with `shown`, read from a file of frames: at all keyframes of both and just before each
 /// step, in the middle between them, at other times, and around the largest errors. The two milliseconds of a jump between
-/// keyframes are measured apart. Also returns the errors of `plain`, a file without correction, at the same times, and the
-/// times at which the error exceeds `tolerance`, a fraction of the diagonal. The normals of neither are compared.
+/// keyframes are measured apart. Also measures `plain`, a file without correction, at the same times, and returns the times
+/// at which the error exceeds `tolerance`, a fraction of the diagonal. Normals are not compared.
 ///
 /// `clips`: the clips of `seen` as written; `nodes`: the instance of `shown` for each of `seen`.
 pub fn compare_frames(

@@ -300,8 +300,9 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
     }
 }
 
-/// The residuals of points of mesh `i` on the training set, and the displacements fitted to them: from the weights in
-/// `training` in these [`iterations`](Residuals::fit_from) where they suffice. `None` where residuals are small or displacements do not reduce them.
+/// The residuals of points of mesh `i` on the training set, and the displacements fitted to them. The first fit starts from
+/// the weights in `training` with these `iterations` ([`Residuals::fit_from`]); if its error is too large, the fit starts
+/// anew. `None` where residuals are small or displacements do not reduce them.
 pub(crate) fn basis_of(
     problem: &Problem<'_>,
     group: &Group,

@@ -26,10 +26,10 @@ const SPARSE_LIMIT: f64 = 0.85;
 const MAX_REGION_POINTS: usize = 3000;
 const MAX_REGION_FRAMES: usize = 64;
 
-/// The first fits of a region start from this fraction of the displacements that its rank asks for.
+/// The first fits of a region start from this fraction of the number of displacements that its rank suggests.
 const FIRST_SHARE: f64 = 0.6;
-/// The first fits of a region use this many points of the largest residuals and about as many others at a regular stride,
-/// which bounds their time. From the number of displacements that these need on, fits use all points.
+/// To save time, the first fits of a region use only this many points with the largest residuals, and about as many others
+/// at a regular stride. Fits of all points then start from the number of displacements that these need.
 const WORST_POINTS: usize = 500;
 
 impl Playback<'_, '_> {
@@ -101,7 +101,7 @@ impl Playback<'_, '_> {
             }
             let own = residuals.of_points(&places);
             let (k, most) = (region.k, region.k + extra);
-            // More frames hardly ever need fewer displacements.
+            // A larger training set rarely needs fewer displacements.
             let first = if is_known {
                 k
             } else {
@@ -178,7 +178,8 @@ impl Playback<'_, '_> {
     }
 }
 
-/// The number of displacements at which fits of a region start: the number that a subset of its points needs, at least `least`.
+/// The number of displacements from which fits of a region start: the number that a subset of its points needs, but at least
+/// `least`.
 fn starting_rank(
     residuals: &Residuals,
     (least, most): (usize, usize),
@@ -226,7 +227,7 @@ fn nearest_region(by_pair: &BTreeMap<JointPair, usize>, pair: JointPair) -> Opti
 mod tests {
     use super::*;
 
-    /// Points whose residuals are the sum of two displacements that change apart over time.
+    /// Points whose residuals are combinations of two displacements with independent weights over time.
     fn of_rank_two(n: usize) -> Residuals {
         let t = 6;
         let mut residuals = Residuals {
@@ -257,7 +258,7 @@ mod tests {
         let large = 3 * WORST_POINTS + 1;
         assert_eq!(start(large, 1), 2);
         assert_eq!(start(large, 4), 4);
-        // Small regions are fitted whole from the start.
+        // In small regions, even the first fits use all points.
         assert_eq!(start(20, 1), 1);
     }
 }

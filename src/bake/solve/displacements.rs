@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 /// Iterations of plain and of iteratively reweighted least squares.
 pub(super) const ITERATIONS: (usize, usize) = (2, 4);
-/// The same from the weights of an earlier fit, while motions and weights of points still change.
+/// Iterations that start from the weights of an earlier fit, while motions and skin weights still change.
 pub(super) const KNOWN_ITERATIONS: (usize, usize) = (1, 1);
 
 /// Points per parallel chunk; fixed, so that sums do not depend on the number of threads.
@@ -264,8 +264,8 @@ impl Residuals {
         self.fit_from(k, w, ITERATIONS, task)
     }
 
-    /// Fits displacements from initial weights `w` (t x k). `(plain, reweighted)`: the numbers of iterations of plain and of
-    /// iteratively reweighted least squares.
+    /// Fits displacements from initial weights `w` (t x k), with `plain` iterations of least squares and `reweighted`
+    /// iterations of iteratively reweighted least squares.
     pub(crate) fn fit_from(
         &self,
         k: usize,

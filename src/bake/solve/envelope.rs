@@ -233,7 +233,8 @@ impl EnvelopeSystem<'_> {
         add(&mut self.right[at..at + N], right);
     }
 
-    /// Adds the products of unknown `i` of the border with itself, the last of `products`, and with the unknowns before it.
+    /// Adds the products of unknown `i` of the border with the unknowns before it and, as the last of `products`, with
+    /// itself.
     pub(crate) fn add_border_row(&mut self, i: usize, products: &[f64]) {
         let row = self.border() + i;
         let end = self.start(row) + row + 1;
@@ -321,7 +322,7 @@ mod tests {
     use super::*;
     use std::iter;
 
-    /// A profile of blocks of one unknown each, none of them coupled.
+    /// A profile of uncoupled blocks of one unknown each.
     fn single(keys: &[u16]) -> Envelope {
         Envelope::new(keys, 1, iter::empty::<iter::Empty<usize>>())
     }

@@ -1,4 +1,4 @@
-//! A candidate is solved in rounds, in which frames of large error join the training set.
+//! Solves a candidate in rounds; in each, frames of large error join the training set.
 
 use super::alternating::AlternatingSolver;
 use super::candidates::Candidate;
@@ -13,27 +13,28 @@ use crate::bake::problem::sampler::FrameTime;
 use crate::bake::problem::sampling::Sampling;
 use crate::task::Cancelled;
 
-/// The largest training set, after frames of large error were added.
+/// The largest training set, frames, after frames of large error have joined.
 const MAX_TRAINING_FRAMES: usize = 140;
-/// Frames are no longer added where the error exceeds this many tolerances after the first round, and where it exceeds
-/// this fraction of that before the frames were added.
+/// After the first round, frames are added only while the error is at most this many tolerances.
 const STALLED: f64 = 1.4;
+/// Candidates with displacements of regions also continue while the error is at most this fraction of that before the round.
 const STALLED_SHARE: f64 = 0.9;
-/// Where the error is at most this many times the largest one allowed, the displacements alone are fitted again, and the
-/// motions and weights only if that was not enough.
+/// If the error is at most this many times the limit, the displacements alone are fitted again first, and the motions and
+/// weights only if that does not suffice.
 const NEAR_MISS: f64 = 1.1;
-/// A candidate is dropped whose error on its own training set exceeds this fraction of the tolerance: unseen frames
-/// are worse.
+/// Candidates are dropped if their error on their own training set exceeds this fraction of the tolerance, as errors on
+/// unseen frames are larger.
 const DROP_SHARE: f64 = 0.93;
-/// Rounds in which frames of large error join the training set, the same where regions have displacements, and frames in
-/// each.
+/// The most rounds in which frames of large error join the training set.
 const FRAME_ROUNDS: usize = 4;
+/// The most such rounds for candidates with displacements of regions.
 const REGIONAL_ROUNDS: usize = 8;
+/// The most frames that join the training set in one round.
 const FRAMES_PER_ROUND: usize = 12;
-/// Frames of a clip that join in one round are this far apart, seconds: nearer ones show nearly the same pose.
+/// The least distance between frames of a clip that join in one round, seconds: nearer frames show nearly the same pose.
 const FRAME_DISTANCE: f64 = 0.1;
 
-/// What all candidates of a group share.
+/// The input that all candidates of a group share.
 #[derive(Clone, Copy)]
 pub(super) struct SharedInput<'a> {
     pub(super) sampling: &'a Sampling,
@@ -42,8 +43,8 @@ pub(super) struct SharedInput<'a> {
 }
 
 impl Problem<'_> {
-    /// Solves a candidate: rows, tracks, displacements, weights and keyframes. `Err`: its error on the training set,
-    /// where that is too large and it `may_give_up`.
+    /// Solves a candidate: rows, tracks, displacements, weights and keyframes. If it `may_give_up` and its error on the
+    /// training set is too large, the result is `Err` with that error.
     pub(super) fn solve_candidate(
         &self,
         group: &Group,
@@ -85,7 +86,7 @@ impl Problem<'_> {
         // Add frames of large error to the training set and fit the displacements again.
         let start = self.task.fraction();
         for round in 0..=rounds {
-            // Between the rounds of one candidate and the next one.
+            // The rounds of a candidate share the progress up to the next candidate.
             let done = start + 0.1 * round as f32 / (rounds + 1) as f32;
             let label = format!("Solving for motions and weights: round {}", round + 1);
             self.task.step(&label, done)?;
@@ -125,8 +126,8 @@ impl Problem<'_> {
             training.frames.append(&mut add.frames);
             training.matrices.append(&mut add.matrices);
             training.weights.append(&mut add.weights);
-            // Displacements alone often mend a near miss, in a fraction of the time. Where they do not, continue alternating
-            // from the rows so far.
+            // Fitting only the displacements often suffices after a near miss, and takes a fraction of the time. Otherwise,
+            // continue the alternation from the current rows.
             is_near = !is_near
                 && self.most_morphs() > 0
                 && max_error <= NEAR_MISS * PLAYBACK_SHARE * self.tolerance;

@@ -50,7 +50,7 @@ use point_weights::Regularisation;
 use std::sync::Arc;
 use training::TrainingSet;
 
-/// The largest training set for displacements of regions, which are fitted faster than motions and weights.
+/// The largest training set for displacements of regions, frames: they are faster to fit than motions and weights.
 pub(crate) const MAX_REGIONAL_FRAMES: usize = 200;
 /// Errors on the training set may take this fraction of the tolerance; frames in between are worse.
 pub(crate) const TRAINING_SHARE: f64 = 0.7;
@@ -96,7 +96,7 @@ pub(crate) struct Solution {
     pub(crate) max_error: f64,
     /// The scale from bind space to the world.
     pub(crate) unit_scale: f64,
-    /// The bytes that it adds to the file, an estimate.
+    /// The estimated bytes that it adds to the file.
     pub(crate) bytes: f64,
     /// Jumps of the skin.
     pub(crate) flips: Vec<Flip>,

@@ -41,16 +41,16 @@ pub(crate) struct Regularisation {
     pub(crate) weights: f64,
 }
 
-/// Rows and columns of a tile of a matrix whose sums stay in registers.
+/// The rows and columns of a matrix tile; its sums stay in registers.
 const TILE: usize = 4;
 
 /// The least squares problem of a point: the weights x of n slots that minimise `x' (P + sum w_o O_o' O_o) x` on the
 /// simplex, for penalties P, offsets O and IRLS weights w.
 struct PointProblem {
     n: usize,
-    /// `n` rounded up to tiles: the length of a row. What lies beyond `n` is 0.
+    /// The length of a row: `n` rounded up to a multiple of [`TILE`]. Entries beyond `n` are 0.
     stride: usize,
-    /// By observation: the offsets of the slots' positions from the target, by component (3 x stride).
+    /// For each observation, the offsets of the slots' positions from the target, by component (3 x stride).
     offsets: Vec<f64>,
     /// The lower half of P by rows (stride x stride).
     penalties: Vec<f64>,
@@ -199,8 +199,8 @@ pub(crate) fn fit_point<'a>(
     normalised(row.collect())
 }
 
-/// Adds the scalar products of vectors, given by component (three rows for each factor), times these factors to the lower
-/// half of a matrix by rows, and to all of the tiles on its diagonal.
+/// Adds the scalar products of vectors, multiplied by `factors`, to a matrix by rows: to its lower half and to the whole of
+/// each tile on the diagonal. `components` has three rows (x, y, z) for each factor.
 struct AddProducts<'a> {
     matrix: &'a mut [f64],
     components: &'a [f64],
@@ -217,7 +217,7 @@ impl Kernel for AddProducts<'_> {
                 let mut sums = [[0.0; TILE]; TILE];
                 let threes = self.components.chunks_exact(3 * stride);
                 for (three, factor) in threes.zip(self.factors) {
-                    // Loops, as closures are not always inlined.
+                    // Loops instead of closures, which are not always inlined.
                     let tiles = three.as_chunks::<TILE>().0;
                     let [y, z] = [n_tiles, 2 * n_tiles];
                     let (x_row, x) = (&tiles[row], &tiles[column]);

@@ -48,7 +48,7 @@ const MEMORY_BYTES: f64 = 0.2;
 pub(crate) struct MorphPrices {
     /// Besides its entries.
     pub(crate) target: f64,
-    /// The same without its weights in the tracks.
+    /// The bytes of a target besides its entries and its weights in the tracks.
     pub(crate) target_alone: f64,
     /// For each point that it moves.
     pub(crate) entry: f64,
@@ -78,7 +78,7 @@ impl MorphPrices {
         k as f64 * (points * self.entry + self.target)
     }
 
-    /// The bytes of a target with this many entries, of which none will be dropped, without its weights in the tracks.
+    /// The bytes of a target with `n` entries that are all kept, without its weights in the tracks.
     pub(super) fn of_written(&self, n: usize) -> f64 {
         self.target_alone + self.entry / KEPT_ENTRIES * n as f64
     }
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(prices.of(std::iter::empty()), 0.0);
         // 2 (30 x 10 + 100) and one more of all points, for the offset.
         assert_eq!(prices.of([(2, 30.0)].into_iter()), 800.0 + 400.0 + 50.0);
-        // Seven entries that stay cost as much as ten of which three are dropped.
+        // Seven kept entries cost as much as ten entries, three of which will be dropped.
         assert!((prices.of_written(7) - (80.0 + 100.0)).abs() < 1e-9);
         let apart = prices.of([(1, 10.0), (1, 20.0)].into_iter());
         assert_eq!(apart, 200.0 + 300.0 + 400.0 + 50.0);

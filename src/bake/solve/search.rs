@@ -1,4 +1,4 @@
-//! The search for the smallest solution of a group: candidates are solved one after another until one meets the tolerance.
+//! Searches for the smallest solution of a group: solves candidates one after another until one meets the tolerance.
 
 use super::candidates::Candidate;
 use super::frame_rounds::SharedInput;
@@ -7,14 +7,15 @@ use crate::bake::problem::group::Group;
 use crate::bake::problem::{Budget, Problem};
 use crate::task::Cancelled;
 
-/// Candidates that are solved completely; each costs as much as all before it, so it bounds the time.
+/// The largest number of candidates to solve, which bounds the time.
 const MAX_SOLVED: usize = 5;
-/// After a first solution, candidates are skipped whose estimate exceeds the limit on the training set by this factor.
+/// After the first solution, candidates are skipped if their estimated error exceeds the limit on the training set by this
+/// factor.
 const SKIP_FACTOR: f64 = 1.3;
-/// Candidates with displacements of regions are solved beside a solution with helper joints where they are estimated to take
-/// less than this fraction of its bytes.
+/// After a solution with helper joints, a candidate with displacements of regions is solved too if its estimate is less than
+/// this fraction of the solution's bytes.
 const SMALLER_SHARE: f64 = 0.95;
-/// After a candidate that failed, the next one has at least this many times its helpers: a few more rarely suffice.
+/// If a candidate fails, the next one has at least this many times its helpers, as a few more rarely suffice.
 const MORE_HELPERS: f64 = 1.5;
 
 impl Problem<'_> {
@@ -42,8 +43,8 @@ impl Problem<'_> {
         let mut tries = 0;
         let mut untried: Vec<&Candidate> = Vec::new();
         for candidate in &candidates {
-            // Skip what cannot meet the tolerance, and what has fewer than `MORE_HELPERS` times the helpers of the last
-            // candidate that failed; candidates with regions are exempt.
+            // Skip candidates that cannot meet the tolerance and, unless they have regions, those with fewer than
+            // `MORE_HELPERS` times the helpers of the last candidate that failed.
             let is_regional = candidate.regional.contains(&true);
             let limit = SKIP_FACTOR * self.training_limit(group, candidate.helpers);
             if best.as_ref().is_some_and(|best| self.meets(best))
@@ -92,7 +93,7 @@ impl Problem<'_> {
         solved.max_error <= PLAYBACK_SHARE * self.tolerance
     }
 
-    /// The solution that meets the tolerance in fewer bytes, or else has the smaller error.
+    /// The smaller of the solutions that meet the tolerance or, if neither does, the one with the smaller error.
     fn better(&self, best: Option<Solution>, solved: Solution) -> Solution {
         match best {
             Some(best) => {
@@ -106,16 +107,16 @@ impl Problem<'_> {
         }
     }
 
-    /// The bytes of a solution with helper joints that meets the tolerance.
+    /// The bytes of a solution, if it has helper joints and meets the tolerance.
     fn bytes_with_helpers(&self, solved: Option<&Solution>) -> Option<f64> {
         let solved = solved.filter(|solved| self.meets(solved))?;
         (!solved.codebook.is_empty()).then_some(solved.bytes)
     }
 }
 
-/// The smallest of the candidates with displacements of regions, if it promises fewer bytes than a solution takes: estimates
-/// of helper joints can be far too low, and where motions are not solved for, the errors that the ranks of regions leave are
-/// estimated too high. `limit`: the error that a candidate may have.
+/// The smallest candidate with displacements of regions, if its estimate is below the `bytes` of a solution. Estimates can
+/// mislead: they may be far too low for helper joints, and too high for the errors that the ranks of regions leave where
+/// motions are not solved for. `limit`: the largest error that a candidate may have.
 fn smaller_regions<'c>(
     candidates: &[&'c Candidate],
     bytes: f64,

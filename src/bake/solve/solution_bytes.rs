@@ -1,5 +1,5 @@
-//! The bytes that a solution adds to a file, from its tracks, morph targets and weights. Candidates are compared by estimates
-//! before they are solved, solutions by this number.
+//! The bytes that a solution adds to a file, from its tracks, morph targets and weights. Estimates compare candidates before
+//! they are solved; this number compares solutions.
 
 use super::MeshSolution;
 use super::helper_tracks::{Helper, Track};
@@ -12,12 +12,12 @@ use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampling::Sampling;
 use std::collections::BTreeSet;
 
-/// The joints and weights of a vertex in one set of four (JOINTS_n of bytes, WEIGHTS_n of 16 bits).
+/// The bytes of a vertex's joints and weights in one set of four (JOINTS_n of bytes, WEIGHTS_n of 16 bits).
 const SET_BYTES: f64 = 12.0;
 
 impl Problem<'_> {
-    /// The bytes of helper joints, tracks, morph targets and weights of a solution, less those of sets of influences that its
-    /// weights no longer need. Normal deltas are estimated as for candidates.
+    /// The bytes of a solution's helper joints, tracks, morph targets and weights, less those of the sets of influences that
+    /// its weights no longer need. Normal deltas are estimated as for candidates.
     pub(super) fn bytes_of(
         &self,
         group: &Group,
@@ -63,7 +63,7 @@ fn bytes_of_track(track: &Track) -> f64 {
         + property(track.scale.times.len(), TRANSLATION_KEY_BYTES)
 }
 
-/// How many fewer sets of four influences a mesh needs with these rows of its active points.
+/// The number of sets of four influences that a mesh saves with these rows of its active points.
 fn sets_saved(part: &GroupMesh, rows: &[WeightRow]) -> f64 {
     let mut after: Vec<usize> = part.weights.iter().map(Vec::len).collect();
     let sets = |longest: Option<&usize>| longest.map_or(0, |n| n.div_ceil(4)) as f64;

@@ -206,7 +206,8 @@ impl Metric {
         }
     }
 
-    /// A value as text without its unit: "+12.3"; "-" for NaN, which has no meaning, "not finite" for infinity.
+    /// Formats a value without its unit, such as "+12.3". NaN, an undefined value, gives "-", and infinity gives "not
+    /// finite".
     pub fn number(self, value: f32) -> String {
         if value.is_nan() {
             return "-".into();

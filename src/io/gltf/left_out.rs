@@ -1,4 +1,4 @@
-//! The bounding boxes of nodes that draw a mesh again beyond the memory budget.
+//! The bounding boxes of nodes that would exceed the memory budget by instantiating a mesh again.
 
 use super::mesh::Meshes;
 use super::skin::ReadSkin;
@@ -8,8 +8,8 @@ use crate::skeleton::{Pose, Skeleton};
 use glam::DAffine3;
 use std::collections::{BTreeMap, HashSet};
 
-/// The bounding boxes of what `nodes` draw in the rest pose. The box of a skinned mesh is where the first joint that has a
-/// weight puts it: the node's own transform is ignored (glTF 2.0, 3.7.3.3).
+/// Finds the bounding boxes of the meshes of `nodes` in the rest pose. The first joint that has a weight places the box of a
+/// skinned mesh; the transform of the node is ignored (glTF 2.0, 3.7.3.3).
 pub(super) fn of(
     nodes: &[Instance],
     skeleton: &Skeleton,
@@ -17,7 +17,6 @@ pub(super) fn of(
     meshes: &Meshes,
 ) -> LeftOut {
     let mut left_out = LeftOut {
-        n_nodes: nodes.len(),
         nodes: nodes.to_vec(),
         boxes: Vec::new(),
     };

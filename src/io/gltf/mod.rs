@@ -211,13 +211,13 @@ fn drawings(data: &Data<'_>, skins: &[Option<ReadSkin>]) -> Vec<Drawing> {
     drawings
 }
 
-/// What the nodes of the scene draw.
+/// The nodes of the scene that draw a mesh: instances, and nodes beyond the memory budget.
 struct Drawn {
     instances: BTreeMap<InstanceId, Arc<Instance>>,
     left_out: LeftOut,
 }
 
-/// The nodes of the scene that draw a mesh.
+/// Finds the nodes of the scene that draw a mesh.
 fn drawn(
     data: &Data<'_>,
     tree: &Tree,
@@ -285,8 +285,8 @@ fn drawn(
     }
 }
 
-/// The default morph weights of all nodes whose meshes have targets: clips also move those of nodes that are no instances, as
-/// in other scenes.
+/// The default morph weights of all nodes whose meshes have morph targets: clips also animate nodes that are not instances,
+/// such as those of other scenes.
 fn rest_morph_weights(
     data: &Data<'_>,
     n_targets: &[usize],

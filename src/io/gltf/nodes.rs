@@ -285,7 +285,8 @@ pub(super) fn roots(skeleton: &Skeleton) -> Vec<JointId> {
         .collect()
 }
 
-/// The finding about the `n` nodes that instantiate a mesh again beyond the memory budget; `first` is the index of the first.
+/// The finding that `n` nodes would exceed the memory budget by instantiating a mesh again; `first` is the index of the
+/// first one.
 pub(super) fn instantiated_too_often(first: usize, n: usize) -> Finding {
     const WHY: &str = "which would need more memory than a file of this size may use";
     let place = format!("nodes[{first}]");

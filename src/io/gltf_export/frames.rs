@@ -144,8 +144,8 @@ fn write_meshes(
         if skinned.is_empty() {
             continue;
         }
-        // The mesh of a rigid instance, or of a node that is no instance, must not reference compressed data that is removed, or weights that nothing
-        // reads.
+        // If a rigid instance or a node that is not an instance draws the mesh, it must not reference compressed data that
+        // is removed, or weights that nothing reads.
         for primitive in 0..item.geometry.primitives.len() {
             uncompress_once(document, patch, mesh, primitive, report)?;
             drop_weights(&mut patch.json, mesh, primitive);

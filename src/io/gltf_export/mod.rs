@@ -1,11 +1,11 @@
 //! Writes glTF: the source model with the user's changes, and nothing else.
 //!
-//! Data flow: [`crate::document::Document`], the clips of the file and the baked data -> `package` (the source's JSON
-//! and buffers in the requested format) -> `patch` (writes changes in place, into free ranges, or appended, possibly
-//! through a `pool`: edited `joints`, `weights` and their `rows`, `clips` and their `keys`, `nodes`, baked
-//! `helper_joints` and `targets` (meshes that joints draw move to nodes of their own, `joint_meshes`; `widen` fits weights to new targets), and the `drivers` of these joints in other clips) -> `text` (JSON that keeps the
-//! source's text where nothing changed) -> files in memory ([`Written`]). [`write_model`], [`write_frames`] and
-//! [`write_shapes`] write the three kinds of files.
+//! Data flow: [`crate::document::Document`], the clips of the file and the baked data -> `package` (the source's JSON and
+//! buffers in the requested format) -> `patch` (writes changes in place, into free ranges, or appended, possibly through a
+//! `pool`: edited `joints`, `weights` and their `rows`, `clips` and their `keys`, `nodes`, baked `helper_joints` and
+//! `targets` (meshes that joints draw move to nodes of their own, `joint_meshes`; `widen` extends weights to new targets),
+//! and the `drivers` of these joints in other clips) -> `text` (JSON that keeps the source's text where nothing changed) ->
+//! files in memory ([`Written`]). [`write_model`], [`write_frames`] and [`write_shapes`] write the three kinds of files.
 //!
 //! Nothing here evaluates, solves or reads back: that is the task of [`crate::export`].
 //!

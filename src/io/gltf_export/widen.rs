@@ -1,5 +1,5 @@
-//! Morph weights of everything that draws a mesh with new targets, with 0 for these. Not only instances draw it: so do
-//! nodes that Sinew leaves out, and those of other scenes.
+//! Extends the morph weights of meshes, nodes and animations with 0 for new morph targets. Nodes that are not instances, and
+//! nodes of other scenes, also draw these meshes.
 
 use super::json::{each, index};
 use crate::bake::Baked;
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The number of morph targets that a node's mesh had, and that of the new ones; `None` without new ones.
+/// The number of morph targets that a node's mesh had, and the number of new ones; `None` if there are no new ones.
 fn targets_of(document: &Document, baked: &Baked, node: &Value) -> Option<(usize, usize)> {
     let mesh = u32::try_from(index(node.get("mesh"))?).ok().map(MeshId)?;
     let new = baked.meshes.get(&mesh)?.targets.len();
@@ -18,14 +18,14 @@ fn targets_of(document: &Document, baked: &Baked, node: &Value) -> Option<(usize
     (new > 0).then_some((own, new))
 }
 
-/// Extends the weights of a mesh or node, if present.
+/// Extends the weights of a mesh or node with zeros, if it has weights.
 pub(super) fn widen_weights(entry: &mut Map<String, Value>, n_targets: usize) {
     if let Some(weights) = entry.get_mut("weights").and_then(Value::as_array_mut) {
         weights.resize(n_targets, 0.into());
     }
 }
 
-/// Extends the default weights of all nodes.
+/// Extends the default weights of all nodes whose meshes have new morph targets.
 pub(super) fn widen_nodes(document: &Document, baked: &Baked, json: &mut Value) {
     let nodes = json.get_mut("nodes").and_then(Value::as_array_mut);
     for node in nodes.into_iter().flatten() {
@@ -36,8 +36,8 @@ pub(super) fn widen_nodes(document: &Document, baked: &Baked, json: &mut Value) 
     }
 }
 
-/// The clips with weights channels as wide as the targets; a bake widens only those of instances. `json` has the file's
-/// nodes.
+/// The clips, with weights channels extended to all morph targets: a bake extends only the channels of instances. `json` has
+/// the nodes of the file.
 pub(super) fn widened_clips<'a>(
     document: &Document,
     baked: &Baked,
