@@ -125,6 +125,7 @@ impl SinewApp {
             memory: self.memory.bytes(),
             saved: self.saved_text(ui.ctx()),
             painted: self.viewport.value_under_pointer(),
+            n_boxed: self.viewport.n_boxed(),
         };
         Panel::bottom("status")
             .frame(bar.inner_margin(Margin::symmetric(theme::PADDING, 2)))

@@ -4,6 +4,8 @@ use super::BakeOptions;
 use crate::bake::emit::bytes_of_normals;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::{Budget, Problem, with_problem};
+use crate::bake::solve::candidates::Candidate;
+use crate::bake::solve::prices::FREED_BYTES;
 use crate::bake::solve::{Initialisation, PLAYBACK_SHARE};
 use crate::document::{ClipId, Document};
 use crate::math::Worse;
@@ -19,8 +21,6 @@ const BUDGET: Budget = Budget {
     helpers: 32,
 };
 
-/// Bytes per vertex that smaller joints and weights accessors free in the file and new data fills: 8 of 20.
-const FREED_BYTES: f64 = 8.0;
 /// The fraction of new data that is JSON and fills no freed bytes.
 const JSON_SHARE: f64 = 0.35;
 
@@ -95,9 +95,16 @@ impl Problem<'_> {
         // Unipolar weights need one target more.
         let offset = usize::from(self.options.unipolar);
         let targets = |k: usize| if k > 0 { k + offset } else { 0 };
-        let of_normals = group.meshes.iter().map(|part| bytes_of_normals(self, part));
-        let of_normals = NORMALS_SHARE * of_normals.sum::<f64>();
         let vertices = group.meshes.iter().map(|part| part.geometry.n_vertices());
+        let freed = FREED_BYTES * vertices.sum::<usize>() as f64;
+        let of_normals = |candidate: &Candidate| {
+            let others = candidate.growth() / group.meshes.len() as f64;
+            let all = group
+                .meshes
+                .iter()
+                .map(|part| bytes_of_normals(self, part, others));
+            NORMALS_SHARE * all.sum::<f64>()
+        };
         Ok(candidates.first().map(|candidate| Estimate {
             helper_joints: candidate.helpers * group.joint_sets.len(),
             morph_targets: candidate
@@ -106,13 +113,8 @@ impl Problem<'_> {
                 .map(|&k| targets(k))
                 .max()
                 .unwrap_or(0),
-            bytes: of_normals
-                + if candidate.helpers > 0 {
-                    let freed = FREED_BYTES * vertices.sum::<usize>() as f64;
-                    (candidate.bytes - freed).max(JSON_SHARE * candidate.bytes)
-                } else {
-                    candidate.bytes
-                },
+            bytes: of_normals(candidate)
+                + (candidate.growth() - freed).max(JSON_SHARE * candidate.bytes),
             before: Some(before / self.diagonal),
             // Key reduction uses up what the solution leaves of the tolerance.
             error: (candidate.max_error / self.expected_gain(group))

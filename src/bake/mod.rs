@@ -36,6 +36,7 @@ pub use problem::antipodal::JumpCause;
 pub use problem::training_poses::{TRAINING_CLIP, training_clip};
 pub use retarget::{SkinFrames, driven_part};
 pub use sample_targets::sample_targets;
+pub(crate) use solve::weight_ranges::is_byte;
 
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit, MeshId, SkinId};

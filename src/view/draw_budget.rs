@@ -25,7 +25,7 @@ pub(crate) struct Chosen {
     /// The bounding boxes of meshes beyond the budget, at most [`Scene::MAX_BOXED`].
     pub(crate) boxes: Vec<Corners>,
     /// The number of meshes beyond the budget.
-    n_boxed: usize,
+    pub(crate) n_boxed: usize,
 }
 
 impl Scene<'_> {

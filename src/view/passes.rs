@@ -89,8 +89,9 @@ impl Passes {
         })
     }
 
-    /// Draws `scene` into the bound, cleared framebuffer of `size` pixels; `picture` counts up.
-    pub(crate) fn draw(&mut self, scene: &Scene<'_>, size: [u32; 2], picture: u64) {
+    /// Draws `scene` into the bound, cleared framebuffer of `size` pixels; `picture` counts up. The result is the number of
+    /// meshes that exceed the drawing budget.
+    pub(crate) fn draw(&mut self, scene: &Scene<'_>, size: [u32; 2], picture: u64) -> usize {
         self.picture = picture;
         let mut frame = Frame::new(scene, size);
         self.draw_background(&frame);
@@ -122,6 +123,7 @@ impl Passes {
             self.boxes
                 .draw(&self.context, line, BLENDED, frame.viewport, boxes);
         }
+        let n_boxed = chosen.n_boxed;
         self.budget = budget;
         if frame.options.show_grid {
             self.draw_grid(&frame, &Grid::new(scene.camera, scene.ground));
@@ -129,6 +131,7 @@ impl Passes {
         if frame.options.show_bones && !scene.bones.is_empty() {
             self.draw_bones(&frame, scene.bones);
         }
+        n_boxed
     }
 
     /// Frees the buffers that no picture since `oldest` used.

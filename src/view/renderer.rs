@@ -51,6 +51,8 @@ impl Targets {
 struct Slot {
     targets: Option<Targets>,
     last: Option<PictureKey>,
+    /// The number of meshes that exceeded the drawing budget.
+    n_boxed: usize,
 }
 
 /// The state of the viewport on one GL context: pictures in slots that share the buffers of meshes.
@@ -111,7 +113,7 @@ impl Renderer {
             None => Targets::new(&context, size, samples)?,
         };
         targets.scene.begin();
-        self.passes.draw(scene, size, self.n_pictures);
+        own.n_boxed = self.passes.draw(scene, size, self.n_pictures);
         if let Some(resolved) = &targets.resolved {
             targets.scene.resolve_to(resolved);
         }
@@ -162,6 +164,12 @@ impl Renderer {
     pub fn read_rgba(&self, slot: usize) -> Option<Image> {
         let targets = self.slots.get(slot)?.targets.as_ref()?;
         Some(targets.plain().read_rgba())
+    }
+
+    /// The largest number of meshes of a picture that exceed the drawing budget and are shown as bounding boxes.
+    pub fn n_boxed(&self) -> usize {
+        let slots = self.slots.iter();
+        slots.map(|slot| slot.n_boxed).max().unwrap_or(0)
     }
 
     /// The number of pictures drawn, without those that were up to date.

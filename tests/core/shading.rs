@@ -91,7 +91,11 @@ fn angles_with_and_without_a_correction_are_of_the_same_moments() {
     assert_eq!((report.helper_joints, report.morph_targets > 0), (0, true));
     assert!(report.meshes.iter().all(|mesh| !mesh.reweighted));
     assert!(report.normals.p99_degrees > 10.0, "{report:?}");
-    assert_eq!(report.normals_before, report.normals);
+    // The weights of vertices are rounded to 16 bits.
+    let (before, now) = (&report.normals_before, &report.normals);
+    assert!((before.mean_degrees - now.mean_degrees).abs() < 1e-4);
+    assert!((before.p99_degrees - now.p99_degrees).abs() < 0.02);
+    assert!((before.max_degrees - now.max_degrees).abs() < 0.01);
 }
 
 /// Helper joints follow positions; without morph targets nothing turns normals back.

@@ -1,14 +1,16 @@
 //! What makes corrected exports smaller: fewer keyframes, and compressed data.
 
 use crate::bake::{corrected, with_stack};
+use crate::bake_sources::{bend, document, json_of, tube};
 use crate::export_models::{open, reopen};
+use serde_json::Value;
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
-use sinew::document::{ClipId, Document, Edit};
-use sinew::export::{ExportOptions, GltfFormat, export};
+use sinew::document::{ClipId, Document, Edit, MeshId, MeshItem};
+use sinew::export::{ExportOptions, Exported, GltfFormat, export};
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use sinew::task::Task;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,6 +68,118 @@ fn tracks_have_the_keyframes_that_the_tolerance_needs() {
     }
     println!("{n_keys} keyframes of {most}");
     assert!(most > 0 && 10 * n_keys < 9 * most);
+}
+
+/// A tube of two joints that bends, corrected with morph targets alone.
+fn bent(how: &str, options: BakeOptions) -> (Document, Exported) {
+    let mut gltf = tube(2);
+    bend(&mut gltf, "Bend", how);
+    let document = document(gltf);
+    let options = BakeOptions {
+        max_joints: 2,
+        ..options
+    };
+    let (exported, report) = corrected(&document, options);
+    println!("{}", report.summary());
+    assert!(report.met && report.helper_joints == 0 && report.morph_targets > 0);
+    (document, exported)
+}
+
+/// An accessor of a file, by its index.
+fn accessor<'a>(json: &'a Value, index: &Value) -> &'a Value {
+    &json["accessors"][index.as_u64().unwrap() as usize]
+}
+
+/// The component type of an accessor, and whether it is normalised.
+fn component(json: &Value, index: &Value) -> (Option<u64>, bool) {
+    let accessor = accessor(json, index);
+    let normalized = accessor["normalized"] == true;
+    (accessor["componentType"].as_u64(), normalized)
+}
+
+/// The sampler of the weights track of the only clip.
+fn weights_sampler(json: &Value) -> &Value {
+    let clip = &json["animations"][0];
+    let mut channels = clip["channels"].as_array().unwrap().iter();
+    let channel = channels.find(|c| c["target"]["path"] == "weights");
+    &clip["samplers"][channel.unwrap()["sampler"].as_u64().unwrap() as usize]
+}
+
+#[test]
+fn weights_of_targets_take_a_byte_if_the_tolerance_allows_it_and_those_of_vertices_two() {
+    let quantize = BakeOptions {
+        quantize: true,
+        ..BakeOptions::default()
+    };
+    let finer = BakeOptions {
+        // So fine that 16 bits need scaled targets.
+        tolerance: 2e-4,
+        ..quantize.clone()
+    };
+    for (how, options, of_weights) in [
+        ("LINEAR", BakeOptions::default(), 5121),
+        ("STEP", BakeOptions::default(), 5121),
+        ("LINEAR", quantize, 5121),
+        ("LINEAR", finer, 5123),
+    ] {
+        let (document, exported) = bent(how, options);
+        let json = json_of(&exported);
+        let sampler = weights_sampler(&json);
+        assert_eq!(
+            component(&json, &sampler["output"]),
+            (Some(of_weights), true)
+        );
+        // No row changes, but floats of corrected meshes become 16 bits.
+        let primitive = &json["meshes"][0]["primitives"][0];
+        let attributes = &primitive["attributes"];
+        assert_eq!(
+            component(&json, &attributes["JOINTS_0"]),
+            (Some(5121), false)
+        );
+        assert_eq!(
+            component(&json, &attributes["WEIGHTS_0"]),
+            (Some(5123), true)
+        );
+        let read = reopen(&exported);
+        let (own, read) = (&document.meshes()[&MeshId(0)], &read.meshes()[&MeshId(0)]);
+        for point in 0..own.influences.len() as u32 {
+            let weights = |item: &MeshItem| -> BTreeMap<u16, f32> {
+                let pairs = item.influences.row(point).iter();
+                pairs.filter(|pair| pair.1 > 0.0).collect()
+            };
+            let (own, read) = (weights(own), weights(read));
+            for slot in own.keys().chain(read.keys()) {
+                let of = |row: &BTreeMap<u16, f32>| row.get(slot).copied().unwrap_or(0.0);
+                assert!((of(&own) - of(&read)).abs() <= 2.0 / 65535.0);
+            }
+        }
+        // glTF requires bounds of displacements only.
+        for target in primitive["targets"].as_array().unwrap() {
+            let has_bounds = |name: &str| accessor(&json, &target[name]).get("min").is_some();
+            assert!(has_bounds("POSITION"));
+            let sparse = accessor(&json, &target["NORMAL"]).get("sparse");
+            assert!(sparse.is_none() || !has_bounds("NORMAL"));
+        }
+    }
+}
+
+#[test]
+fn signed_weights_need_no_more_keyframes() {
+    let keyframes = |unipolar: bool| {
+        let options = BakeOptions {
+            unipolar,
+            ..BakeOptions::default()
+        };
+        let (_, exported) = bent("LINEAR", options);
+        let json = json_of(&exported);
+        let sampler = weights_sampler(&json);
+        let times = accessor(&json, &sampler["input"])["count"].as_u64();
+        (times.unwrap(), component(&json, &sampler["output"]))
+    };
+    let (unsigned, signed) = (keyframes(true), keyframes(false));
+    println!("{unsigned:?} {signed:?}");
+    assert_eq!(signed.1, (Some(5126), false));
+    assert!(signed.0 <= unsigned.0 + 1);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::solve::linear::eigenvectors;
+use crate::bake::solve::prices::FREED_BYTES;
 use crate::bake::solve::{MeshSolution, Solution};
 use crate::task::Cancelled;
 use glam::DVec3;
@@ -23,17 +24,22 @@ use std::collections::BTreeMap;
 const GOAL_DEGREES: f32 = 1.6;
 /// More of the angles than this may exceed the goal.
 const GOAL_SHARE: f64 = 0.009;
-/// Float deltas may take this fraction of the bytes of the source, and quantised deltas are limited to the same number of
-/// entries; in a small file, deltas may take `MIN_BUDGET` bytes. Without a limit, deltas of every displaced vertex in every
+/// Float deltas may take this fraction of the bytes of the source, and quantised deltas less, for the same number of entries; in
+/// a small file, deltas may take `MIN_BUDGET` bytes. Without a limit, deltas of every displaced vertex in every
 /// target would outweigh all other data.
-const FILE_SHARE: f64 = 0.15;
-const MIN_BUDGET: f64 = 24e3;
+const FILE_SHARE: f64 = 0.1;
+/// As long as the correction, with its normal deltas, adds at most this fraction, they may take up to `MAX_SHARE`.
+const GROWTH_SHARE: f64 = 0.12;
+const MAX_SHARE: f64 = 0.16;
+/// Deltas may also take this fraction of the bytes of the rest of the correction.
+const OTHERS_SHARE: f64 = 0.2;
+const MIN_BUDGET: f64 = 16e3;
 /// A delta of a vertex in a sparse accessor: an index of 16 bits and three floats, or three integers of 16 bits.
 const ENTRY_BYTES: f64 = 14.0;
 const QUANTIZED_ENTRY_BYTES: f64 = 8.0;
 /// A further target: its accessors, and its weight at a keyframe.
 const TARGET_BYTES: f64 = 500.0;
-const WEIGHT_BYTES: f64 = 2.0;
+const WEIGHT_BYTES: f64 = 1.0;
 /// Least improvement of the 99th percentile for which deltas are written at all, degrees.
 const MIN_GAIN_DEGREES: f32 = 0.25;
 /// Numbers of further targets that are tried, and the percentile that they are to reach if all normals follow all weights.
@@ -130,7 +136,12 @@ pub(crate) fn normal_deltas(
     }
     let budget = Budget {
         vertices: &n_vertices,
-        bytes: bytes_for(problem, compared.normals.len()),
+        bytes: bytes_for(
+            problem,
+            part,
+            compared.normals.len(),
+            solved.bytes / group.meshes.len() as f64,
+        ),
         of_entry: entry_bytes(problem),
     };
     let keys = curves.keys();
@@ -199,18 +210,19 @@ struct Budget<'a> {
     of_entry: f64,
 }
 
-/// The bytes that the deltas of the normals of a mesh may take.
-pub(crate) fn bytes_of_normals(problem: &Problem<'_>, part: &GroupMesh) -> f64 {
+/// The bytes that the deltas of the normals of a mesh may take beside `others` of its correction.
+pub(crate) fn bytes_of_normals(problem: &Problem<'_>, part: &GroupMesh, others: f64) -> f64 {
     let item = problem.sampler.item(part.mesh);
     let item = item.filter(|_| problem.options.normals);
     item.map_or(0.0, |item| {
         let normals = compared_normals(&part.geometry, &item.influences);
-        bytes_for(problem, normals.len())
+        bytes_for(problem, part, normals.len(), others)
     })
 }
 
-/// The bytes for the deltas of a mesh: its part of those of the file by its compared normals. Rigid meshes need none.
-fn bytes_for(problem: &Problem<'_>, n_normals: usize) -> f64 {
+/// The bytes for the deltas of a mesh beside `others` of its correction: its part of those of the file by its compared
+/// normals. Rigid meshes need none.
+fn bytes_for(problem: &Problem<'_>, part: &GroupMesh, n_normals: usize, others: f64) -> f64 {
     let document = problem.sampler.document;
     let source = document.source();
     let bytes = source.map_or(0, |source| {
@@ -223,8 +235,17 @@ fn bytes_for(problem: &Problem<'_>, n_normals: usize) -> f64 {
         all.sum()
     });
     let share = n_normals as f64 / all.max(1) as f64;
-    let of_floats = FILE_SHARE * bytes as f64;
-    share * (of_floats * entry_bytes(problem) / ENTRY_BYTES).max(MIN_BUDGET)
+    let entry = entry_bytes(problem) / ENTRY_BYTES;
+    let others = others - FREED_BYTES * part.geometry.n_vertices() as f64;
+    share_of_source(share * bytes as f64, others, entry).max(share * MIN_BUDGET)
+}
+
+/// The bytes for deltas, given the bytes of the source, those of the rest of the correction, and the size of an entry as a
+/// fraction of that of floats.
+fn share_of_source(source: f64, others: f64, entry: f64) -> f64 {
+    let left = (GROWTH_SHARE * source - others).min(MAX_SHARE * source * entry);
+    left.max(FILE_SHARE * source * entry)
+        .max(OTHERS_SHARE * others)
 }
 
 /// The bytes of one delta in a sparse accessor.
@@ -513,6 +534,19 @@ struct TurnedNormal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn deltas_may_take_more_where_the_rest_takes_little() {
+        let of = |others: f64, entry: f64| share_of_source(1000.0, others, entry).round();
+        // A tenth of the source, or what is left of 120 bytes, up to 160.
+        let few = [300.0, 10.0, -30.0, -900.0].map(|others| of(others, 1.0));
+        assert_eq!(few, [100.0, 110.0, 150.0, 160.0]);
+        // Entries of half the size: half of a tenth, or half of 160.
+        let small = [150.0, 60.0, -900.0].map(|others| of(others, 0.5));
+        assert_eq!(small, [50.0, 60.0, 80.0]);
+        // A fifth of the rest.
+        assert_eq!(of(800.0, 1.0), 160.0);
+    }
 
     #[test]
     fn what_gains_little_is_left_out() {

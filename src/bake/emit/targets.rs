@@ -6,11 +6,13 @@ use crate::bake::BakedTarget;
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::GroupMesh;
 use crate::bake::solve::MeshSolution;
+use crate::bake::solve::weight_ranges::{TargetRanges, WeightRange, is_byte, nearest_byte};
 use crate::math::Worse;
 use crate::mesh::Mesh;
 use crate::skeleton::{Channel, Clip, JointId, Property};
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A clip gets no weights track where all targets together move points by less than this fraction of the tolerance.
 const NEGLIGIBLE: f64 = 0.02;
@@ -24,9 +26,10 @@ pub(crate) struct MorphTargets<'a> {
     weights: &'a [Vec<Vec<Vec<f64>>>],
     /// By instance and clip: the keyframes that stay; `None`, or no entry: all.
     kept: &'a [Vec<Option<Vec<usize>>>],
-    /// The lowest weight and the range of each displacement: the target is the displacement times the range, its
-    /// weight `(w - lowest) / range`.
-    ranges: Vec<(f64, f64)>,
+    /// The ranges of the weights of displacements, then of further targets.
+    ranges: Vec<WeightRange>,
+    /// The number of ranges that belong to displacements; those after them belong to targets that only turn normals.
+    n_displacements: usize,
     /// The constant weight of a last target, which adds the displacements at their lowest weights.
     offset: Option<f64>,
     /// The largest length of each displacement, bind space.
@@ -48,22 +51,13 @@ impl<'a> MorphTargets<'a> {
     ) -> Self {
         let k = solved.basis.k();
         let all = || solved.weights.iter().flatten().flatten();
-        let ranges: Vec<(f64, f64)> = (0..k)
-            .map(|i| {
-                let low = all().map(|w| w[i]).fold(0.0, f64::min);
-                let high = all().map(|w| w[i]).fold(0.0, f64::max);
-                // A displacement of constant weight 0: any range will do.
-                let range = if problem.options.unipolar {
-                    high - low
-                } else {
-                    high.max(-low)
-                };
-                let range = if range > 0.0 { range } else { 1.0 };
-                (if problem.options.unipolar { low } else { 0.0 }, range)
-            })
-            .collect();
-        let mut ranges = ranges;
-        let mut offset = ranges.iter().any(|r| r.0 < 0.0).then_some(1.0);
+        let is_signed = !problem.options.unipolar;
+        let of_normals = |i: usize| WeightRange::of(all().map(|w| w[i]), is_signed);
+        let TargetRanges { ranges, scale } = &solved.ranges;
+        let n_displacements = ranges.len();
+        let mut ranges = ranges.clone();
+        ranges.extend((n_displacements..k).map(of_normals));
+        let offset = ranges.iter().any(|r| r.lowest < 0.0).then_some(1.0 / scale);
         let places = solved.basis.columns();
         let point_of = |&(place, b): &(u32, DVec3)| (part.active[place as usize], b);
         let positions: Vec<Column> = places
@@ -75,31 +69,16 @@ impl<'a> MorphTargets<'a> {
         let mut targets: Vec<BakedTarget> = (0..k)
             .map(|i| BakedTarget {
                 name: String::new(),
-                positions: scaled(&positions[i], ranges[i].1),
-                normals: scaled(of_normals(i), ranges[i].1),
+                positions: scaled(&positions[i], ranges[i].range),
+                normals: scaled(of_normals(i), ranges[i].range),
             })
             .collect();
         if offset.is_some() {
             targets.push(BakedTarget {
                 name: String::new(),
-                positions: at_lowest(&positions, &ranges),
-                normals: at_lowest(normals, &ranges),
+                positions: at_lowest(&positions, &ranges, *scale),
+                normals: at_lowest(normals, &ranges, *scale),
             });
-        }
-        if problem.options.quantize {
-            let widths = ranges.iter_mut().map(|range| &mut range.1);
-            // The weights are divided by what the targets are multiplied by.
-            let mut inverse = offset;
-            let precision = Precision {
-                rounding: ROUNDING_SHARE * problem.tolerance / unit_scale,
-                within_one: targets
-                    .iter()
-                    .all(|target| largest(&target.positions) <= 1.0),
-            };
-            for (target, width) in targets.iter_mut().zip(widths.chain(&mut inverse)) {
-                *width *= fill_range(target, precision);
-            }
-            offset = inverse.map(f64::recip);
         }
         let longest = |column: &[(u32, DVec3)]| -> f64 {
             let lengths = column.iter().map(|(_, b)| b.length());
@@ -112,6 +91,7 @@ impl<'a> MorphTargets<'a> {
             weights: &solved.weights,
             kept: &solved.kept,
             ranges,
+            n_displacements,
             offset,
             unit_scale,
             n_source: part.geometry.morphs.len(),
@@ -132,7 +112,8 @@ impl<'a> MorphTargets<'a> {
         Self {
             reach: reach.collect(),
             turns: Vec::new(),
-            ranges: vec![(0.0, 1.0); targets.len()],
+            ranges: vec![WeightRange::of([1.0].into_iter(), false); targets.len()],
+            n_displacements: targets.len(),
             targets,
             weights,
             kept: &[],
@@ -193,9 +174,10 @@ impl<'a> MorphTargets<'a> {
                 }
                 values.extend(own.iter().map(|w| *w as f32));
                 let ranges = weights.iter().zip(&self.ranges);
-                values.extend(ranges.map(|(w, (low, range))| ((w - low) / range) as f32));
+                values.extend(ranges.map(|(w, range)| range.fraction(*w) as f32));
                 values.extend(self.offset.map(|weight| weight as f32));
             }
+            self.round_normals(&mut values);
             tracks.push(Channel {
                 joint: drawn.node,
                 property: Property::MorphWeights,
@@ -234,6 +216,16 @@ impl<'a> MorphTargets<'a> {
         }
     }
 
+    /// Rounds the weights of targets that only turn normals to 8 bits where those of displacements are.
+    fn round_normals(&self, values: &mut [f32]) {
+        let row = self.n_source + self.ranges.len() + usize::from(self.offset.is_some());
+        let first = self.n_source + self.n_displacements;
+        let turning = first..self.n_source + self.ranges.len();
+        if self.n_source == 0 {
+            round_columns(values, row, turning);
+        }
+    }
+
     fn is_negligible(&self, weights: &[Vec<f64>], problem: &Problem<'_>) -> bool {
         let largest = |reach: &[f64]| {
             let of = |w: &Vec<f64>| -> f64 {
@@ -259,58 +251,6 @@ impl<'a> MorphTargets<'a> {
     }
 }
 
-/// The precision required of morph targets that are stored as normalised 16-bit integers.
-#[derive(Clone, Copy)]
-struct Precision {
-    /// The largest rounding error allowed for a displacement, bind space.
-    rounding: f64,
-    /// Whether all weights are within 0 - 1, so that every track of the mesh stores them in 16 bits.
-    within_one: bool,
-}
-
-/// Half the quantisation step of a normalised 16-bit integer.
-const HALF_STEP: f64 = 0.5 / 32767.0;
-/// The rounding error of a displacement may reach this fraction of the tolerance.
-const ROUNDING_SHARE: f64 = 0.03;
-
-/// The largest absolute component of these entries.
-fn largest(entries: &[(u32, Vec3)]) -> f64 {
-    let all = entries.iter().map(|(_, d)| d.abs().max_element());
-    f64::from(all.fold(0.0, f32::worse))
-}
-
-/// Scales a target for accessors of normalised 16-bit integers and returns the factor; the caller divides the weights by it.
-/// Displacements stay within -1 - 1 and, if their largest component m is at most 1, weights stay within 0 - 1. Both are most
-/// precise at the factor 1 / sqrt(m), where both reach sqrt(m). Normal deltas share the weights and may exceed 1 at this
-/// factor; a smaller one keeps them within 1 if displacements remain precise enough. Normal deltas that exceed 1 are written
-/// as floats.
-fn fill_range(target: &mut BakedTarget, precision: Precision) -> f64 {
-    let (moved, turned) = (largest(&target.positions), largest(&target.normals));
-    let least = if precision.within_one { 1.0 } else { 0.0 };
-    let of_normals = turned.recip().max(least);
-    let factor = if moved > 1.0 {
-        moved.recip()
-    } else if moved > 0.0 {
-        let best = moved.sqrt().recip();
-        let smaller = of_normals.min(best);
-        if HALF_STEP <= precision.rounding * smaller {
-            smaller
-        } else {
-            best
-        }
-    } else {
-        of_normals
-    };
-    if !factor.is_finite() || factor <= 0.0 {
-        return 1.0;
-    }
-    let all = target.positions.iter_mut().chain(&mut target.normals);
-    for (_, d) in all {
-        *d *= factor as f32;
-    }
-    f64::from(factor as f32)
-}
-
 /// Vectors at ascending indices.
 type Column = Vec<(u32, DVec3)>;
 
@@ -320,16 +260,36 @@ fn scaled(column: &[(u32, DVec3)], range: f64) -> Vec<(u32, Vec3)> {
     scaled.filter(|(_, d)| *d != Vec3::ZERO).collect()
 }
 
-/// The entries of the target that adds all displacements at their lowest weights.
-fn at_lowest(columns: &[Column], ranges: &[(f64, f64)]) -> Vec<(u32, Vec3)> {
+/// The entries of the target that adds all displacements at their lowest weights, times `scale`.
+fn at_lowest(columns: &[Column], ranges: &[WeightRange], scale: f64) -> Vec<(u32, Vec3)> {
     let mut sums: BTreeMap<u32, DVec3> = BTreeMap::new();
-    for (column, (lowest, _)) in columns.iter().zip(ranges) {
+    for (column, range) in columns.iter().zip(ranges) {
         for &(i, b) in column {
-            *sums.entry(i).or_default() += b * *lowest;
+            *sums.entry(i).or_default() += b * range.lowest;
         }
     }
-    let sums = sums.into_iter().map(|(i, d)| (i, d.as_vec3()));
+    let sums = sums.into_iter().map(|(i, d)| (i, (d * scale).as_vec3()));
     sums.filter(|(_, d)| *d != Vec3::ZERO).collect()
+}
+
+/// Rounds some columns of rows of weights to normalised 8-bit integers where all other columns are such integers and the
+/// weights of these are within 0 - 1.
+fn round_columns(values: &mut [f32], width: usize, columns: Range<usize>) {
+    let fits = |(i, w): (usize, &f32)| {
+        if columns.contains(&(i % width)) {
+            (0.0..=1.0).contains(w)
+        } else {
+            is_byte(f64::from(*w))
+        }
+    };
+    if columns.is_empty() || !values.iter().enumerate().all(fits) {
+        return;
+    }
+    for row in values.chunks_exact_mut(width) {
+        for w in &mut row[columns.clone()] {
+            *w = nearest_byte(f64::from(*w)) as f32;
+        }
+    }
 }
 
 /// The weights channel of a node in a clip; the last of duplicates.
@@ -343,42 +303,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sixteen_bits_are_shared_by_a_target_and_its_weights() {
-        let target = |moved: f32, turned: f32| BakedTarget {
-            name: String::new(),
-            positions: vec![(0, Vec3::new(0.0, -moved, 0.0))],
-            normals: vec![(0, Vec3::X * turned)],
+    fn weights_of_normals_are_rounded_where_the_others_are_bytes() {
+        let rounded = |values: [f32; 4]| {
+            let mut values = values;
+            round_columns(&mut values, 2, 1..2);
+            values
         };
-        let (fine, coarse) = (1e-6, 1e-4);
-        for (moved, turned, rounding, within_one, factor) in [
-            (0.04, 0.0, coarse, true, 5.0),
-            (0.04, 0.1, coarse, true, 5.0),
-            // Normal deltas stay within 1 if displacements remain precise enough.
-            (0.04, 0.5, coarse, true, 2.0),
-            (0.04, 0.5, fine, true, 5.0),
-            // A factor below 1 would raise weights above 1: it is used only if other weights exceed 1 anyway.
-            (0.04, 2.0, coarse, true, 1.0),
-            (0.04, 2.0, coarse, false, 0.5),
-            (0.0, 0.5, coarse, true, 2.0),
-            (0.0, 2.0, coarse, true, 1.0),
-            (0.0, 2.0, coarse, false, 0.5),
-            (4.0, 0.1, coarse, false, 0.25),
-        ] {
-            let precision = Precision {
-                rounding,
-                within_one,
-            };
-            let mut scaled = target(moved, turned);
-            let found = fill_range(&mut scaled, precision);
-            assert!((found - factor).abs() < 1e-6, "{moved} {turned}: {found}");
-            assert!((scaled.positions[0].1.y + moved * factor as f32).abs() < 1e-6);
-            assert!((scaled.normals[0].1.x - turned * factor as f32).abs() < 1e-6);
-            assert!(scaled.positions[0].1.y >= -1.0);
+        // Two rows of a displacement and a target that only turns normals.
+        assert_eq!(
+            rounded([1.0, 0.25, 0.0, 1.0]),
+            [1.0, 64.0 / 255.0, 0.0, 1.0]
+        );
+        for kept in [[0.5, 0.25, 0.0, 1.0], [1.0, -0.25, 0.0, 1.0]] {
+            assert_eq!(rounded(kept), kept);
         }
-        let precision = Precision {
-            rounding: coarse,
-            within_one: true,
-        };
-        assert_eq!(fill_range(&mut BakedTarget::default(), precision), 1.0);
+        let mut without = [0.25, -0.5];
+        round_columns(&mut without, 1, 0..1);
+        assert_eq!(without, [0.25, -0.5]);
     }
 }

@@ -5,6 +5,7 @@ use super::displacements::Residuals;
 use super::placement::Placement;
 use super::prices::MorphPrices;
 use super::regions::{JointPair, Partition, RegionLimits, pair_of, partition};
+use super::solution_bytes::bytes_of_further_sets;
 use super::training::{Snapshot, TrainingSet, residual, residuals};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
@@ -46,7 +47,16 @@ pub(crate) struct Candidate {
     /// By mesh: whether each region of it has morph targets of its own.
     pub(crate) regional: Vec<bool>,
     pub(crate) bytes: f64,
+    /// The bytes of JOINTS_n and WEIGHTS_n (n > 0) that become unnecessary.
+    pub(crate) freed: f64,
     pub(crate) max_error: f64,
+}
+
+impl Candidate {
+    /// The estimated bytes by which the file grows; negative where it shrinks.
+    pub(crate) fn growth(&self) -> f64 {
+        self.bytes - self.freed
+    }
 }
 
 /// What the morph targets of a mesh are estimated to take and to leave.
@@ -88,8 +98,12 @@ impl Problem<'_> {
             morphs: Vec::new(),
             regional: Vec::new(),
             bytes: per_helper * snapshot.helpers as f64,
+            freed: 0.0,
             max_error: 0.0,
         };
+        if snapshot.helpers > 0 {
+            candidate.freed = group.meshes.iter().map(bytes_of_further_sets).sum();
+        }
         for i in 0..group.meshes.len() {
             let found = self.estimate(group, training, placement, snapshot, i, sampling)?;
             candidate.morphs.push(found.k);
@@ -109,16 +123,18 @@ impl Problem<'_> {
         sampling: &Sampling,
     ) -> bool {
         let promising = candidates.iter().filter(|c| self.promises(group, c));
-        let least = promising.map(|c| c.bytes).fold(f64::INFINITY, f64::min);
-        let helpers = candidates.last().map_or(0, |c| c.helpers) as f64;
-        helpers * self.helper_bytes(group, sampling) > ENOUGH * least
+        let least = promising.map(Candidate::growth);
+        let least = least.fold(f64::INFINITY, f64::min);
+        let (helpers, freed) = candidates.last().map_or((0, 0.0), |c| (c.helpers, c.freed));
+        let helpers = helpers as f64 * self.helper_bytes(group, sampling) - freed;
+        helpers > least + (ENOUGH - 1.0) * least.abs()
     }
 
     /// Sorts candidates: those that promise to meet the tolerance first, by size; then the others by error.
     pub(crate) fn sort(&self, group: &Group, candidates: &mut [Candidate]) {
         let promises = |c: &Candidate| self.promises(group, c);
         candidates.sort_by(|a, b| match (promises(a), promises(b)) {
-            (true, true) => a.bytes.total_cmp(&b.bytes),
+            (true, true) => a.growth().total_cmp(&b.growth()),
             (false, false) => a.max_error.total_cmp(&b.max_error),
             (a, b) => b.cmp(&a),
         });

@@ -10,7 +10,9 @@ use super::clip_reduction::{Curve, Reduction, WeightCurve, at};
 use super::followers::Followers;
 use super::helper_tracks::Keys;
 use super::key_sets::Keyframes;
+use super::mesh_basis::MeshBasis;
 use super::playback::{INTERVAL_SAMPLES, Playback};
+use super::weight_ranges::{TargetRanges, WeightRange};
 use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::bake::problem::training_poses::TRAINING_CLIP;
@@ -18,6 +20,7 @@ use crate::math::Worse;
 use crate::task::Cancelled;
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Errors that key reduction may leave, as fractions of the largest one allowed, tried in this order.
 const REDUCTION_SHARES: [f64; 2] = [0.97, 0.85];
@@ -58,6 +61,7 @@ impl Playback<'_, '_> {
         let ids = &self.problem.clips.ids;
         let mut clips: Vec<usize> = all.filter(|&clip| ids[clip] != TRAINING_CLIP).collect();
         let mut largest = max_error;
+        self.ranges = self.weight_ranges();
         for share in REDUCTION_SHARES {
             let before = self.clone();
             let limit = share * PLAYBACK_SHARE * self.problem.tolerance;
@@ -82,6 +86,26 @@ impl Playback<'_, '_> {
             }
         }
         Ok(largest)
+    }
+
+    /// By mesh: the ranges of its weights in all clips.
+    fn weight_ranges(&self) -> Vec<TargetRanges> {
+        let is_signed = !self.problem.options.unipolar;
+        let of_mesh = |(i, basis): (usize, &Arc<MeshBasis>)| {
+            let all = self.weights.values();
+            let all = all.flat_map(move |solution| &solution.0[i]);
+            let of = |k: usize| WeightRange::of(all.clone().map(|w| w[k]), is_signed);
+            let ranges = (0..basis.k()).map(of).collect();
+            let columns = basis.columns();
+            let largest = columns.iter().map(|column| {
+                let components = column.iter().map(|(_, b)| b.abs().max_element());
+                components.fold(0.0, f64::worse)
+            });
+            let largest: Vec<f64> = largest.collect();
+            self.problem
+                .target_ranges(ranges, &largest, self.unit_scale)
+        };
+        self.bases.iter().enumerate().map(of_mesh).collect()
     }
 
     /// Takes the tracks of a clip from `other`.
@@ -262,7 +286,11 @@ fn checked_times(keys: &[f32]) -> Vec<f64> {
 impl Reduction<'_> {
     fn run(mut self) -> Result<ReducedClip, Cancelled> {
         let limit = self.limit;
-        if self.keys.times.len() > 1 {
+        if self.keys.times.len() == 1 {
+            for w in 0..self.weights.len() {
+                self.round_weights(w);
+            }
+        } else if self.keys.times.len() > 1 {
             let shared = self.shared_order();
             for share in ROUND_SHARES {
                 self.limit = share * limit;

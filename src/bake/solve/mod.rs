@@ -31,6 +31,7 @@ mod subdivision;
 mod track_reduction;
 pub(crate) mod training;
 mod weight_products;
+pub(crate) mod weight_ranges;
 mod weight_reduction;
 pub(crate) mod weights;
 
@@ -49,6 +50,7 @@ use placement::{Placement, PlacementOptions, place_helpers};
 use point_weights::Regularisation;
 use std::sync::Arc;
 use training::TrainingSet;
+use weight_ranges::TargetRanges;
 
 /// The largest training set for displacements of regions, frames: they are faster to fit than motions and weights.
 pub(crate) const MAX_REGIONAL_FRAMES: usize = 200;
@@ -113,6 +115,8 @@ pub(crate) struct MeshSolution {
     /// By instance and clip: the keyframes that stay in the weights track, between which the others lie on straight lines;
     /// `None`: all.
     pub(crate) kept: Vec<Vec<Option<Vec<usize>>>>,
+    /// The ranges of its weights.
+    pub(crate) ranges: TargetRanges,
 }
 
 impl MeshSolution {
@@ -128,6 +132,7 @@ impl MeshSolution {
             basis: Arc::new(self.basis.with_more(m)),
             weights,
             kept: self.kept.clone(),
+            ranges: self.ranges.clone(),
         }
     }
 }

@@ -6,6 +6,7 @@ use super::mesh_basis::MeshBasis;
 use super::motions::MotionSolver;
 use super::regions::Partition;
 use super::training::TrainingSet;
+use super::weight_ranges::TargetRanges;
 use super::{MeshSolution, Solution};
 use crate::bake::problem::Problem;
 use crate::bake::problem::antipodal::Flip;
@@ -61,6 +62,8 @@ pub(crate) struct Playback<'a, 'j> {
     pub(super) weights: BTreeMap<(usize, u32), KeySolution>,
     /// By mesh, instance and clip: the keyframes that stay in the weights track, where some do not.
     pub(super) kept: BTreeMap<(usize, usize, usize), Vec<usize>>,
+    /// By mesh: the ranges of its weights, from the reduction of keyframes on.
+    pub(super) ranges: Vec<TargetRanges>,
 }
 
 impl<'a, 'j> Playback<'a, 'j> {
@@ -98,6 +101,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             sampling,
             weights: BTreeMap::new(),
             kept: BTreeMap::new(),
+            ranges: vec![TargetRanges::default(); group.meshes.len()],
         }
     }
 
@@ -303,6 +307,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                 basis: basis.clone(),
                 weights,
                 kept: kept.collect(),
+                ranges: self.ranges[i].clone(),
             });
         }
         let bytes = self

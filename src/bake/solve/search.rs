@@ -125,9 +125,9 @@ fn smaller_regions<'c>(
     let regional = candidates.iter().copied().filter(|candidate| {
         candidate.regional.contains(&true)
             && candidate.max_error <= limit(candidate)
-            && candidate.bytes < SMALLER_SHARE * bytes
+            && candidate.growth() < bytes - (1.0 - SMALLER_SHARE) * bytes.abs()
     });
-    regional.min_by(|a, b| a.bytes.total_cmp(&b.bytes))
+    regional.min_by(|a, b| a.growth().total_cmp(&b.growth()))
 }
 
 #[cfg(test)]
@@ -142,6 +142,7 @@ mod tests {
             morphs: vec![4],
             regional: vec![regional],
             bytes,
+            freed: 0.0,
             max_error,
         };
         let all = [
@@ -151,9 +152,18 @@ mod tests {
             candidate(true, 40.0, 0.5),
         ];
         let all: Vec<&Candidate> = all.iter().collect();
+        let frees = Candidate {
+            freed: 35.0,
+            ..candidate(true, 60.0, 0.5)
+        };
         let found = |bytes| smaller_regions(&all, bytes, |_| 1.0).map(|found| found.bytes);
         assert_eq!(found(100.0), Some(30.0));
         assert_eq!(found(31.0), None);
         assert_eq!(found(f64::NAN), None);
+        // Bytes that become free count.
+        let growth = |bytes| smaller_regions(&[&frees], bytes, |_| 1.0).map(Candidate::growth);
+        assert_eq!(growth(27.0), Some(25.0));
+        assert_eq!(growth(25.5), None);
+        assert_eq!(growth(-25.0), None);
     }
 }

@@ -3,9 +3,8 @@
 
 use super::MeshSolution;
 use super::helper_tracks::{Helper, Track};
-use super::prices::{
-    HELPER_BYTES, ROTATION_KEY_BYTES, TRACK_BYTES, TRANSLATION_KEY_BYTES, WEIGHT_BYTES,
-};
+use super::prices::{HELPER_BYTES, ROTATION_KEY_BYTES, TRACK_BYTES, TRANSLATION_KEY_BYTES};
+use super::weight_ranges::{BYTES_OF_U8, BYTES_OF_U16, WeightRange, is_byte};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
@@ -41,15 +40,32 @@ impl Problem<'_> {
             let k = (columns.len() + prices.extra) as f64;
             for (weights, kept) in mesh.weights.iter().zip(&mesh.kept) {
                 for (weights, kept) in weights.iter().zip(kept) {
-                    let n = kept.as_ref().map_or(weights.len(), Vec::len);
-                    if n > 0 && !columns.is_empty() {
-                        bytes += TRACK_BYTES + WEIGHT_BYTES * k * n as f64;
+                    let rows: Vec<&[f64]> = match kept {
+                        Some(kept) => kept.iter().map(|&key| &weights[key][..]).collect(),
+                        None => weights.iter().map(Vec::as_slice).collect(),
+                    };
+                    if !rows.is_empty() && !columns.is_empty() {
+                        let of_weight = bytes_of_weight(&rows, &mesh.ranges.ranges);
+                        bytes += TRACK_BYTES + of_weight * k * rows.len() as f64;
                     }
                 }
             }
             bytes -= SET_BYTES * part.geometry.n_vertices() as f64 * sets_saved(part, &mesh.rows);
         }
         bytes
+    }
+}
+
+/// The bytes of a weight of a track with these rows of weights.
+fn bytes_of_weight(rows: &[&[f64]], ranges: &[WeightRange]) -> f64 {
+    let are_bytes = |row: &&[f64]| {
+        let mut pairs = row.iter().zip(ranges);
+        pairs.all(|(&w, range)| is_byte(range.fraction(w)))
+    };
+    if rows.iter().all(are_bytes) {
+        BYTES_OF_U8
+    } else {
+        BYTES_OF_U16
     }
 }
 
@@ -65,11 +81,23 @@ fn bytes_of_track(track: &Track) -> f64 {
 
 /// The number of sets of four influences that a mesh saves with these rows of its active points.
 fn sets_saved(part: &GroupMesh, rows: &[WeightRow]) -> f64 {
+    saved(part, rows.iter().map(Vec::len))
+}
+
+/// The bytes of the sets of influences that a mesh no longer needs if its active points have one set each, as with helper
+/// joints.
+pub(super) fn bytes_of_further_sets(part: &GroupMesh) -> f64 {
+    let saved = saved(part, std::iter::repeat(1));
+    SET_BYTES * part.geometry.n_vertices() as f64 * saved
+}
+
+/// The number of sets that a mesh saves, given the lengths of the rows of its active points.
+fn saved(part: &GroupMesh, lengths: impl Iterator<Item = usize>) -> f64 {
     let mut after: Vec<usize> = part.weights.iter().map(Vec::len).collect();
     let sets = |longest: Option<&usize>| longest.map_or(0, |n| n.div_ceil(4)) as f64;
     let before = sets(after.iter().max());
-    for (&point, row) in part.active.iter().zip(rows) {
-        after[point as usize] = row.len();
+    for (&point, n) in part.active.iter().zip(lengths) {
+        after[point as usize] = n;
     }
     before - sets(after.iter().max())
 }

@@ -2,8 +2,8 @@
 
 use super::clip_reduction::{LEAST_DEVIATION, Reduction, at};
 use super::key_sets::set_sizes;
-use super::prices::WEIGHT_BYTES;
 use super::track_reduction::{TIME_BYTES, TIMES_BYTES};
+use super::weight_ranges::{BYTES_OF_U8, BYTES_OF_U16, WeightRange};
 use crate::bake::problem::rows::blended;
 use crate::math::Worse;
 use glam::{DAffine3, Vec3};
@@ -33,22 +33,59 @@ impl Reduction<'_> {
                 reach.iter().enumerate().map(of).fold(0.0, f64::worse)
             });
         let n_firm = self.keys.firm.iter().filter(|firm| **firm).count();
-        let mut sizes = set_sizes(n_firm, order.len());
-        let key = WEIGHT_BYTES * k as f64;
-        let now = key * curve.set.len() as f64;
-        sizes.retain(|&n| TIMES_BYTES + (key + TIME_BYTES) * (n as f64) < now);
-        let (mut low, mut high) = (0, sizes.len());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            let mut set = order[..sizes[middle]].to_vec();
-            set.sort_unstable();
-            let values = self.keys.fit(&dense, k, &set);
-            if self.take_weights(w, set, values) {
-                high = middle;
-            } else {
-                low = middle + 1;
+        let playback = self.playback;
+        let ranges = &playback.ranges[curve.part].ranges;
+        self.round_weights(w);
+        for width in self.widths() {
+            let bytes = |n: usize| width * (k * n) as f64;
+            let curve = &self.weights[w];
+            let now = curve.bytes_per_weight * (k * curve.set.len()) as f64;
+            let mut sizes = set_sizes(n_firm, order.len());
+            sizes.retain(|&n| TIMES_BYTES + TIME_BYTES * n as f64 + bytes(n) < now);
+            let (mut low, mut high) = (0, sizes.len());
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                let mut set = order[..sizes[middle]].to_vec();
+                set.sort_unstable();
+                let mut values = self.keys.fit(&dense, k, &set);
+                if width == BYTES_OF_U8 {
+                    round(&mut values, ranges, WeightRange::in_bytes);
+                } else {
+                    round(&mut values, ranges, WeightRange::clamped);
+                }
+                if self.take_weights(w, set, values) {
+                    self.weights[w].bytes_per_weight = width;
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
             }
         }
+    }
+
+    /// Rounds the weights of an instance to 8 bits at the keyframes that they have, if no point exceeds the limit.
+    pub(super) fn round_weights(&mut self, w: usize) {
+        let curve = &self.weights[w];
+        if !self.playback.problem.options.unipolar || curve.bytes_per_weight == BYTES_OF_U8 {
+            return;
+        }
+        let (set, mut values) = (curve.set.clone(), curve.values.clone());
+        let ranges = &self.playback.ranges[curve.part].ranges;
+        round(&mut values, ranges, WeightRange::in_bytes);
+        if self.take_weights(w, set, values) {
+            self.weights[w].bytes_per_weight = BYTES_OF_U8;
+        }
+    }
+
+    /// The bytes of a weight to try, in this order.
+    fn widths(&self) -> impl Iterator<Item = f64> + use<> {
+        let bytes = self
+            .playback
+            .problem
+            .options
+            .unipolar
+            .then_some(BYTES_OF_U8);
+        bytes.into_iter().chain([BYTES_OF_U16])
     }
 
     /// Takes weights if no point exceeds the limit, or its present error where that is larger.
@@ -114,5 +151,12 @@ impl Reduction<'_> {
             }));
         }
         matrices
+    }
+}
+
+/// Replaces weights, row by row, by what `to` makes of them in their ranges.
+fn round(values: &mut [f64], ranges: &[WeightRange], to: impl Fn(WeightRange, f64) -> f64) {
+    for (value, range) in values.iter_mut().zip(ranges.iter().cycle()) {
+        *value = to(*range, *value);
     }
 }

@@ -71,6 +71,12 @@ impl Allocator {
         self.n_reusable > 0
     }
 
+    /// Whether the bytes of an accessor are in this buffer and may be overwritten.
+    pub(super) fn may_reuse(&self, json: &Value, accessor: &Value) -> bool {
+        let range = span(json, accessor, self.buffer);
+        range.is_some_and(|range| range.end <= self.n_reusable)
+    }
+
     /// The number of bytes appended.
     pub(super) fn n_bytes_appended(&self) -> usize {
         self.appended.iter().map(Bytes::len).sum()

@@ -9,6 +9,7 @@ use super::report::ExportReport;
 use super::slots::FileSlots;
 use super::targets::add_targets;
 use super::widen::widen_nodes;
+use crate::bake::is_byte;
 use crate::bake::{BakeOptions, Baked, HelperJoint};
 use crate::document::{Document, SkinId};
 use crate::io::gltf_json::{ComponentType, members};
@@ -29,10 +30,13 @@ pub(super) enum Storage {
     Short,
     /// Normalised u16, for the range 0 - 1.
     UnsignedShort,
+    /// Normalised u8, for the range 0 - 1.
+    UnsignedByte,
 }
 
 impl Storage {
-    /// The component type for a channel of a baked model: values quantised to 16 bits are stored in 16 bits.
+    /// The component type for a channel of a baked model: values quantised to 16 bits are stored in 16 bits,
+    /// morph weights that are normalised 8-bit integers in 8.
     pub(super) fn of(document: &Document, baked: Option<&Baked>, channel: &Channel) -> Self {
         let Some(baked) = baked else {
             return Self::Float;
@@ -53,7 +57,10 @@ impl Storage {
                         .map_or(0, |m| m.geometry.morphs.len());
                     own == 0 && baked.meshes.contains_key(&mesh)
                 });
-                if is_baked && within(0.0) {
+                let mut values = channel.values.iter();
+                if is_baked && values.all(|v| is_byte(f64::from(*v))) {
+                    Self::UnsignedByte
+                } else if is_baked && within(0.0) {
                     Self::UnsignedShort
                 } else {
                     Self::Float
@@ -77,6 +84,14 @@ impl Storage {
                     ComponentType::I16,
                     true,
                     of(values.iter().flat_map(short).collect()),
+                )
+            }
+            Self::UnsignedByte => {
+                let byte = |v: &f32| (f64::from(*v) * 255.0).round() as u8;
+                (
+                    ComponentType::U8,
+                    true,
+                    of(values.iter().map(byte).collect()),
                 )
             }
             Self::UnsignedShort => {
@@ -232,5 +247,8 @@ mod tests {
         assert_eq!(bytes[..], [0x01, 0x80, 0, 0, 0xff, 0x7f]);
         let (_, _, bytes) = Storage::UnsignedShort.encode(&[0.0, 1.0]);
         assert_eq!(bytes[..], [0, 0, 0xff, 0xff]);
+        let (component, normalized, bytes) = Storage::UnsignedByte.encode(&[0.0, 0.2, 1.0]);
+        assert_eq!((component, normalized), (ComponentType::U8, true));
+        assert_eq!(bytes[..], [0, 51, 0xff]);
     }
 }

@@ -4,7 +4,7 @@
 use super::allocator::Allocator;
 use super::json::{MESHOPT, entry_mut, index, is_used, place, short};
 use super::pool::{Piece, Pool, Purpose, Reader, fill, join, set_view};
-use super::ranges::Gone;
+use super::ranges::{Gone, element_size};
 use super::uses::Uses;
 use crate::io::gltf_json::{ComponentType, Target, accessor, members, target_code, type_name};
 use ::gltf::json::accessor::Type;
@@ -143,6 +143,24 @@ impl Patch {
         MESHOPT
             .iter()
             .any(|name| extensions.is_some_and(|e| e.get(name).is_some()))
+    }
+
+    /// The bytes of an element of an accessor that has one reference and shares its bytes with no other attribute
+    /// (interleaved), so that releasing it frees its bytes; `None` for any other.
+    pub(super) fn separate_element(&self, accessor: usize) -> Option<usize> {
+        let entry = self.json.get("accessors")?.get(accessor)?;
+        let size = element_size(entry)?;
+        let view = self
+            .json
+            .get("bufferViews")?
+            .get(index(entry.get("bufferView"))?)?;
+        let stride = index(view.get("byteStride")).unwrap_or(size);
+        let is_separate = self.allocator.may_reuse(&self.json, entry)
+            && stride == size
+            && entry.get("sparse").is_none()
+            && !self.is_compressed(accessor)
+            && self.uses.accessors.get(accessor) == Some(&1);
+        is_separate.then_some(size)
     }
 
     /// Stores `new` and returns the index of its accessor.

@@ -15,6 +15,19 @@ pub(super) fn points_of(item: &MeshItem, primitive: usize) -> &[u32] {
 }
 
 /// The attributes of a primitive in the file.
+pub(super) fn attributes(
+    json: &Value,
+    mesh: MeshId,
+    primitive: usize,
+) -> Option<&Map<String, Value>> {
+    let primitives = json
+        .get("meshes")?
+        .get(mesh.0 as usize)?
+        .get("primitives")?;
+    primitives.get(primitive)?.get("attributes")?.as_object()
+}
+
+/// The same, to change them.
 pub(super) fn attributes_mut(
     json: &mut Value,
     mesh: MeshId,

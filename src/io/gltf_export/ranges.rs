@@ -160,7 +160,7 @@ pub(super) fn span(json: &Value, accessor: &Value, buffer: usize) -> Option<Rang
 }
 
 /// The bytes per element; columns of matrices begin at multiples of 4.
-fn element_size(accessor: &Value) -> Option<usize> {
+pub(super) fn element_size(accessor: &Value) -> Option<usize> {
     let code = index(accessor.get("componentType"))?;
     let size = component_type(code as u64)?.size();
     Some(match accessor.get("type")?.as_str()? {

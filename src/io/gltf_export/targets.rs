@@ -109,7 +109,7 @@ pub(super) fn add_targets(
             target.insert("POSITION".into(), accessor.into());
             for (other, kind) in &others {
                 let accessor = if other == "NORMAL" && turned {
-                    writer.displacements(patch, turns)
+                    writer.deltas(patch, turns)
                 } else {
                     writer.zeros(patch, points.len(), *kind)
                 };
@@ -276,6 +276,15 @@ impl Writer {
 
     /// Stores displacements, one per vertex, and returns their accessor.
     pub(super) fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
+        self.put(patch, displacements, true)
+    }
+
+    /// The same for deltas of normals. glTF requires min and max only for POSITION; they take about 75 bytes.
+    fn deltas(&mut self, patch: &mut Patch, deltas: &[Vec3]) -> usize {
+        self.put(patch, deltas, false)
+    }
+
+    fn put(&mut self, patch: &mut Patch, displacements: &[Vec3], has_bounds: bool) -> usize {
         let own = moved(displacements);
         if own.is_empty() {
             return self.zeros(patch, displacements.len(), Type::Vec3);
@@ -289,7 +298,7 @@ impl Writer {
             n_bytes -= indices.len();
         }
         if !self.sparse || n_bytes >= encoding.dense_size() * displacements.len() {
-            return put_dense(patch, displacements, encoding);
+            return put_dense(patch, displacements, encoding, has_bounds);
         }
         let values = encoding.encode(list.iter().map(|&v| displacements[v]), encoding.size());
         let count = displacements.len();
@@ -297,11 +306,13 @@ impl Writer {
         if encoding == Encoding::Snorm16 {
             entry.insert("normalized".into(), true.into());
         }
-        // The bounds include the zeros that are not stored.
-        let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
-        let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
-        entry.insert("min".into(), numbers(encoding.stored(low)));
-        entry.insert("max".into(), numbers(encoding.stored(high)));
+        if has_bounds {
+            // They include the zeros that are not stored.
+            let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
+            let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
+            entry.insert("min".into(), numbers(encoding.stored(low)));
+            entry.insert("max".into(), numbers(encoding.stored(high)));
+        }
         patch.put_sparse(entry, list.len(), (component, indices), values)
     }
 
@@ -335,7 +346,12 @@ impl Writer {
 }
 
 /// Stores displacements, one per vertex, without a sparse accessor.
-fn put_dense(patch: &mut Patch, displacements: &[Vec3], encoding: Encoding) -> usize {
+fn put_dense(
+    patch: &mut Patch,
+    displacements: &[Vec3],
+    encoding: Encoding,
+    has_bounds: bool,
+) -> usize {
     let bits = |v: Vec3| {
         let stored = encoding.stored(v).to_array();
         stored.map(|x| f64::from(x).to_bits()).to_vec()
@@ -353,7 +369,7 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3], encoding: Encoding) -> u
         count: displacements.len(),
         bytes: encoding.encode(displacements.iter().copied(), encoding.dense_size()),
         target: Some(Target::ArrayBuffer),
-        bounds: Some((bits(low), bits(high))),
+        bounds: has_bounds.then(|| (bits(low), bits(high))),
     })
 }
 

@@ -3,7 +3,7 @@
 use super::error::GltfWriteError;
 use super::json::index;
 use super::patch::{NewAccessor, Patch};
-use super::primitives::{attributes_mut, points_of};
+use super::primitives::{attributes, attributes_mut, points_of};
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
 use super::slots::{FileSlots, SlotMap};
@@ -18,6 +18,9 @@ use bytes::Bytes;
 use rayon::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
+
+/// Rows whose sum differs from 1 by more than this keep their weights as they are.
+const MAX_SUM_ERROR: f64 = 1e-3;
 
 /// The accessors of JOINTS_n and WEIGHTS_n.
 type SetAccessors = (Option<usize>, Option<usize>);
@@ -35,12 +38,13 @@ struct Job<'a> {
     edited: Arc<[bool]>,
     /// The accessors of JOINTS_n and WEIGHTS_n in the source.
     old: Vec<SetAccessors>,
-    /// Whether the weights were fitted to a tolerance, so that 16 bits suffice.
+    /// Whether the mesh is corrected to a tolerance, for which weights of 16 bits suffice.
     short: bool,
 }
 
 /// Rewrites the influences of every primitive with a point that was edited or `baked`, with invalid weights in the
-/// source, or with compressed ones that new points or morph targets uncompress.
+/// source, or with compressed ones that new points or morph targets uncompress; and those of a mesh with baked morph targets
+/// where that frees bytes for these.
 pub(super) fn patch_weights(
     document: &Document,
     baked: Option<&Baked>,
@@ -80,7 +84,15 @@ pub(super) fn patch_weights(
                 .filter(|p| is_meant(p) && is_skinned(&mut patch.json, mesh, item, *p))
                 .collect();
         }
-        for primitive in primitives {
+        let shrinks = baked.is_some_and(|baked| !baked.targets.is_empty());
+        let fewer = |p: &usize| {
+            !primitives.contains(p)
+                && shrinks
+                && takes_fewer_bytes(patch, mesh, item, influences, *p)
+        };
+        let shrunk: Vec<usize> = (0..item.geometry.primitives.len()).filter(fewer).collect();
+        let is_reweighted = baked.is_some_and(|baked| baked.reweighted);
+        for primitive in primitives.into_iter().chain(shrunk.iter().copied()) {
             uncompress::uncompress(document, patch, mesh, primitive, report)?;
             let old = release(patch, mesh, item, primitive, report)?;
             jobs.push(Job {
@@ -91,7 +103,7 @@ pub(super) fn patch_weights(
                 slots: slots.of_mesh(document, mesh),
                 edited: edited.clone(),
                 old,
-                short: baked.is_some_and(|baked| baked.reweighted),
+                short: is_reweighted || shrunk.contains(&primitive),
             });
         }
     }
@@ -210,6 +222,40 @@ fn drop_weights(
 fn is_skinned(json: &mut Value, mesh: MeshId, item: &MeshItem, primitive: usize) -> bool {
     let attributes = attributes_mut(json, mesh, primitive);
     !points_of(item, primitive).is_empty() && attributes.is_some_and(|a| a.contains_key("JOINTS_0"))
+}
+
+/// Whether joints of 8 or 16 bits and weights of 16 bits take fewer bytes than the single set of a primitive, which no other
+/// data shares, and hold all its influences.
+fn takes_fewer_bytes(
+    patch: &Patch,
+    mesh: MeshId,
+    item: &MeshItem,
+    influences: &Influences,
+    primitive: usize,
+) -> bool {
+    let points = points_of(item, primitive);
+    let attributes = attributes(&patch.json, mesh, primitive);
+    let Some(attributes) = attributes.filter(|a| !points.is_empty() && !a.contains_key("JOINTS_1"))
+    else {
+        return false;
+    };
+    let element = |name: &str| patch.separate_element(index(attributes.get(name))?);
+    let (Some(joints), Some(weights)) = (element("JOINTS_0"), element("WEIGHTS_0")) else {
+        return false;
+    };
+    let mut largest = 0;
+    let is_one_set = |&point: &u32| {
+        let (mut n, mut sum) = (0, 0.0);
+        for (slot, w) in influences.row(point).iter().filter(|&(_, w)| w > 0.0) {
+            (n, sum) = (n + 1, sum + f64::from(w));
+            largest = largest.max(slot);
+        }
+        // 16 bits store fractions of the sum, which would change others.
+        (1..=4).contains(&n) && (sum - 1.0).abs() <= MAX_SUM_ERROR
+    };
+    let fits = points.iter().all(is_one_set);
+    let of_joint = if largest <= 0xff { 1 } else { 2 };
+    fits && 4 * (of_joint + 2) < joints + weights
 }
 
 /// Releases the accessors of a primitive's influences.

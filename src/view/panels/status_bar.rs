@@ -23,6 +23,8 @@ pub struct Status {
     pub saved: String,
     /// The value under the brush.
     pub painted: Option<f32>,
+    /// The number of objects that exceed the drawing budget.
+    pub n_boxed: usize,
 }
 
 /// Below this width the statistics are hidden, points.
@@ -32,8 +34,9 @@ const MOST_FIGURES: f32 = 0.55;
 /// Greatest width of the painted bone's or map's name, points.
 const MOST_NAME: f32 = 180.0;
 
-/// Why objects are shown as bounding boxes.
-const BOXED: &str = "Drawing them would need more memory than a file of this size may use. At most 1000 boxes are shown.";
+/// Why objects are shown as bounding boxes: they exceed the memory budget of the file, or the drawing budget.
+const MEMORY: &str = "Drawing them would need more memory than a file of this size may use. At most 1000 boxes are shown.";
+const OVERDRAW: &str = "Drawing all objects would slow down the view, so only those that cover most of it are drawn. At most 1000 boxes are shown.";
 
 /// Draws mode and hints at the left, the running job with Cancel in the middle, statistics at the right.
 pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
@@ -178,8 +181,12 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
         ),
     );
     label(ui, selection(editor), "The current selection.");
-    if let Some(text) = boxed(editor.document().left_out().nodes.len()) {
-        label(ui, text, BOXED);
+    let left_out = editor.document().left_out().nodes.len();
+    if let Some(text) = boxed(left_out + status.n_boxed) {
+        let causes = [(left_out, MEMORY), (status.n_boxed, OVERDRAW)];
+        let causes = causes.iter().filter(|(n, _)| *n > 0);
+        let causes: Vec<&str> = causes.map(|(_, cause)| *cause).collect();
+        label(ui, text, &causes.join("\n"));
     }
     if let Some(value) = status.painted {
         let what = target_label(editor.paint_target(), editor);

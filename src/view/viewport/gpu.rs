@@ -26,6 +26,11 @@ pub(super) struct Gpu {
 }
 
 impl Gpu {
+    /// The largest number of meshes that exceed the drawing budget of a picture.
+    pub(super) fn n_boxed(&self) -> usize {
+        self.renderer.as_ref().map_or(0, Renderer::n_boxed)
+    }
+
     pub(super) fn paint(
         &mut self,
         slot: usize,

@@ -125,6 +125,11 @@ impl Viewport {
         gpu.renderer.as_ref().map_or(0, Renderer::n_pictures)
     }
 
+    /// The largest number of objects that the picture of a pane shows as bounding boxes because of the drawing budget.
+    pub fn n_boxed(&self) -> usize {
+        self.lock_gpu().n_boxed()
+    }
+
     /// Requests a thumbnail of the current picture for `file`; it arrives in one of the next frames.
     pub fn ask_for_thumbnail(&self, file: PathBuf) {
         let mut gpu = self.lock_gpu();
@@ -387,9 +392,15 @@ impl Viewport {
             let bones = bones.as_ref().unwrap_or(&shared);
             let picture = Picture::new(editor, pane.view, options, bones);
             let (gpu, slot) = (self.gpu.clone(), pane.index);
+            let context = ui.ctx().clone();
             let callback = egui_glow::CallbackFn::new(move |info, painter| {
                 let mut gpu = gpu.lock().unwrap_or_else(PoisonError::into_inner);
+                let before = gpu.n_boxed();
                 gpu.paint(slot, &picture, &info, painter);
+                if gpu.n_boxed() != before {
+                    // The status bar shows the number.
+                    context.request_repaint();
+                }
             });
             let painter = ui.painter().with_clip_rect(pane.clip);
             painter.add(egui::PaintCallback {

@@ -113,6 +113,28 @@ fn places(patch: &Patch) -> Vec<(usize, usize)> {
 }
 
 #[test]
+fn what_shares_its_bytes_or_is_read_twice_does_not_become_free() {
+    let separate = |json: Value, policy: Policy, accessor: usize| {
+        patch(json, 300, policy).separate_element(accessor)
+    };
+    assert_eq!(separate(skinned(), Policy::Reuse, 2), Some(8));
+    assert_eq!(separate(skinned(), Policy::Append, 2), None);
+    // Weights that follow the positions, and those that are interleaved with them.
+    assert_eq!(separate(skinned(), Policy::Reuse, 1), Some(16));
+    let mut interleaved = skinned();
+    interleaved["bufferViews"][0]["byteStride"] = json!(32);
+    interleaved["accessors"][1]["byteOffset"] = json!(16);
+    assert_eq!(separate(interleaved, Policy::Reuse, 1), None);
+    let mut twice = skinned();
+    let primitives = twice["meshes"][0]["primitives"].as_array_mut().unwrap();
+    primitives.push(primitives[0].clone());
+    assert_eq!(separate(twice, Policy::Reuse, 2), None);
+    let mut compressed = skinned();
+    compressed["bufferViews"][1]["extensions"] = json!({"EXT_meshopt_compression": {}});
+    assert_eq!(separate(compressed, Policy::Reuse, 2), None);
+}
+
+#[test]
 fn freed_bytes_are_written_over_first() {
     let mut patch = over(skinned());
     // The weights were at 32 - 64 of the first view, which the positions still use.
