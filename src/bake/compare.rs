@@ -51,7 +51,7 @@ pub fn compare_uncorrected(
     Ok(compare_both(seen, shown, None, compare, task)?.found)
 }
 
-/// Compares a file, and one without correction, by `compare`. The error is infinite if the clips of the file do not match.
+/// Compares a file, and the one without correction, with `compare`. The error is infinite if the clips of the file do not match.
 fn compare_both(
     seen: &Document,
     shown: Shown<'_>,

@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 /// Replaces a clip that the file lacks: the rest pose.
 static STILL: LazyLock<Clip> = LazyLock::new(Clip::default);
 
-/// A document to play with linear blend skinning, for comparison with a reference document.
+/// A document that is played with linear blend skinning and compared with a reference document.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     /// The document to play.

@@ -12,7 +12,7 @@ use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::solve::linear::eigenvectors;
-use crate::bake::solve::prices::FREED_BYTES;
+use crate::bake::solve::prices::{ENTRY_BYTES, FREED_BYTES, WEIGHT_BYTES};
 use crate::bake::solve::{MeshSolution, Solution};
 use crate::task::Cancelled;
 use glam::DVec3;
@@ -24,22 +24,18 @@ use std::collections::BTreeMap;
 const GOAL_DEGREES: f32 = 1.6;
 /// More of the angles than this may exceed the goal.
 const GOAL_SHARE: f64 = 0.009;
-/// Float deltas may take this fraction of the bytes of the source, and quantised deltas less, for the same number of entries; in
-/// a small file, deltas may take `MIN_BUDGET` bytes. Without a limit, deltas of every displaced vertex in every
-/// target would outweigh all other data.
+/// Float deltas may take this fraction of the bytes of the source, and quantised deltas less, for the same number of entries.
+/// Without a limit, deltas of every displaced vertex in every target would outweigh all other data.
 const FILE_SHARE: f64 = 0.1;
-/// As long as the correction, with its normal deltas, adds at most this fraction, they may take up to `MAX_SHARE`.
+/// Normal deltas may take up to `MAX_SHARE` as long as the whole correction takes at most this fraction.
 const GROWTH_SHARE: f64 = 0.12;
 const MAX_SHARE: f64 = 0.16;
 /// Deltas may also take this fraction of the bytes of the rest of the correction.
 const OTHERS_SHARE: f64 = 0.2;
+/// Deltas of a small file may take this many bytes.
 const MIN_BUDGET: f64 = 16e3;
-/// A delta of a vertex in a sparse accessor: an index of 16 bits and three floats, or three integers of 16 bits.
-const ENTRY_BYTES: f64 = 14.0;
-const QUANTIZED_ENTRY_BYTES: f64 = 8.0;
 /// A further target: its accessors, and its weight at a keyframe.
 const TARGET_BYTES: f64 = 500.0;
-const WEIGHT_BYTES: f64 = 1.0;
 /// Least improvement of the 99th percentile for which deltas are written at all, degrees.
 const MIN_GAIN_DEGREES: f32 = 0.25;
 /// Numbers of further targets that are tried, and the percentile that they are to reach if all normals follow all weights.
@@ -142,7 +138,7 @@ pub(crate) fn normal_deltas(
             compared.normals.len(),
             solved.bytes / group.meshes.len() as f64,
         ),
-        of_entry: entry_bytes(problem),
+        of_entry: problem.entry_bytes(),
     };
     let keys = curves.keys();
     let of_key = WEIGHT_BYTES * (keys.len() * part.instances.len()) as f64;
@@ -235,7 +231,7 @@ fn bytes_for(problem: &Problem<'_>, part: &GroupMesh, n_normals: usize, others: 
         all.sum()
     });
     let share = n_normals as f64 / all.max(1) as f64;
-    let entry = entry_bytes(problem) / ENTRY_BYTES;
+    let entry = problem.entry_bytes() / ENTRY_BYTES;
     let others = others - FREED_BYTES * part.geometry.n_vertices() as f64;
     share_of_source(share * bytes as f64, others, entry).max(share * MIN_BUDGET)
 }
@@ -246,15 +242,6 @@ fn share_of_source(source: f64, others: f64, entry: f64) -> f64 {
     let left = (GROWTH_SHARE * source - others).min(MAX_SHARE * source * entry);
     left.max(FILE_SHARE * source * entry)
         .max(OTHERS_SHARE * others)
-}
-
-/// The bytes of one delta in a sparse accessor.
-fn entry_bytes(problem: &Problem<'_>) -> f64 {
-    if problem.options.quantize {
-        QUANTIZED_ENTRY_BYTES
-    } else {
-        ENTRY_BYTES
-    }
 }
 
 /// Weight rows by point.

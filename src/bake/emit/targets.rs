@@ -52,11 +52,14 @@ impl<'a> MorphTargets<'a> {
         let k = solved.basis.k();
         let all = || solved.weights.iter().flatten().flatten();
         let is_signed = !problem.options.unipolar;
-        let of_normals = |i: usize| WeightRange::of(all().map(|w| w[i]), is_signed);
-        let TargetRanges { ranges, scale } = &solved.ranges;
-        let n_displacements = ranges.len();
-        let mut ranges = ranges.clone();
-        ranges.extend((n_displacements..k).map(of_normals));
+        let range_of = |i: usize| WeightRange::of(all().map(|w| w[i]), is_signed);
+        let TargetRanges {
+            by_displacement,
+            scale,
+        } = &solved.ranges;
+        let n_displacements = by_displacement.len();
+        let mut ranges = by_displacement.clone();
+        ranges.extend((n_displacements..k).map(range_of));
         let offset = ranges.iter().any(|r| r.lowest < 0.0).then_some(1.0 / scale);
         let places = solved.basis.columns();
         let point_of = |&(place, b): &(u32, DVec3)| (part.active[place as usize], b);

@@ -5,7 +5,6 @@ use super::helper_tracks::{Helper, Keys, LocalTransform};
 use super::key_sets::Keyframes;
 use super::playback::{KeySolution, Playback};
 use super::prices::TRACK_BYTES;
-use super::weight_ranges::BYTES_OF_U16;
 use crate::math::coprime_stride;
 use crate::math::transform::normalize_or_identity;
 use glam::{DQuat, DVec3};
@@ -38,8 +37,6 @@ pub(super) struct WeightCurve {
     pub(super) set: Vec<usize>,
     /// At the keyframes of the set, k each.
     pub(super) values: Vec<f64>,
-    /// The bytes of a weight in the file.
-    pub(super) bytes_per_weight: f64,
 }
 
 /// The reduction of one clip.
@@ -148,7 +145,6 @@ impl<'r> Reduction<'r> {
                     k,
                     set: (0..keys.times.len()).collect(),
                     values: values.copied().collect(),
-                    bytes_per_weight: BYTES_OF_U16,
                 });
             }
         }

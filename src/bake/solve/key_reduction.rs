@@ -88,7 +88,7 @@ impl Playback<'_, '_> {
         Ok(largest)
     }
 
-    /// By mesh: the ranges of its weights in all clips.
+    /// By mesh: the ranges of its morph weights over all clips.
     fn weight_ranges(&self) -> Vec<TargetRanges> {
         let is_signed = !self.problem.options.unipolar;
         let of_mesh = |(i, basis): (usize, &Arc<MeshBasis>)| {

@@ -115,7 +115,7 @@ pub(crate) struct MeshSolution {
     /// By instance and clip: the keyframes that stay in the weights track, between which the others lie on straight lines;
     /// `None`: all.
     pub(crate) kept: Vec<Vec<Option<Vec<usize>>>>,
-    /// The ranges of its weights.
+    /// The ranges of its morph weights.
     pub(crate) ranges: TargetRanges,
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct Playback<'a, 'j> {
     pub(super) weights: BTreeMap<(usize, u32), KeySolution>,
     /// By mesh, instance and clip: the keyframes that stay in the weights track, where some do not.
     pub(super) kept: BTreeMap<(usize, usize, usize), Vec<usize>>,
-    /// By mesh: the ranges of its weights, from the reduction of keyframes on.
+    /// By mesh: the ranges of its morph weights, which key reduction sets.
     pub(super) ranges: Vec<TargetRanges>,
 }
 

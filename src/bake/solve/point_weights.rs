@@ -199,7 +199,7 @@ pub(crate) fn fit_point<'a>(
     normalised(row.collect())
 }
 
-/// Adds the scalar products of vectors, multiplied by `factors`, to a matrix by rows: to its lower half and to the whole of
+/// Adds dot products of vectors, weighted by `factors`, to a row-major matrix: to its lower triangle and to the whole of
 /// each tile on the diagonal. `components` has three rows (x, y, z) for each factor.
 struct AddProducts<'a> {
     matrix: &'a mut [f64],

@@ -29,7 +29,7 @@ pub(crate) const FREED_BYTES: f64 = 8.0;
 const MORPH_BYTES: f64 = 330.0;
 
 /// An entry of a sparse accessor: an index of 16 bits and three floats.
-const ENTRY_BYTES: f64 = 14.0;
+pub(crate) const ENTRY_BYTES: f64 = 14.0;
 
 /// The same with three numbers of 16 bits.
 const QUANTIZED_ENTRY_BYTES: f64 = 8.0;
@@ -41,7 +41,7 @@ const KEPT_ENTRIES: f64 = 0.7;
 const TURNED: f64 = 0.3;
 
 /// A weight in a weights track: most take 8 bits, the others 16.
-const WEIGHT_BYTES: f64 = 1.0;
+pub(crate) const WEIGHT_BYTES: f64 = 1.0;
 
 /// The price of the memory that a player needs for a target, by vertex: players expand sparse targets to 16 bytes a
 /// vertex. It is not in the file, so it weighs less than a byte of it.
@@ -104,6 +104,15 @@ impl Problem<'_> {
         group.joint_sets.len() as f64 * (HELPER_BYTES + keys + tracks)
     }
 
+    /// The bytes of an entry of a sparse accessor of displacements or normal deltas.
+    pub(crate) fn entry_bytes(&self) -> f64 {
+        if self.options.quantize {
+            QUANTIZED_ENTRY_BYTES
+        } else {
+            ENTRY_BYTES
+        }
+    }
+
     /// The prices of morph targets of a mesh.
     pub(crate) fn morph_prices(&self, part: &GroupMesh, sampling: &Sampling) -> MorphPrices {
         let (points, vertices) = (part.geometry.n_points(), part.geometry.n_vertices() as f64);
@@ -114,11 +123,7 @@ impl Problem<'_> {
         let item = item.filter(|_| self.options.normals);
         let has_normals =
             item.is_some_and(|item| !compared_normals(&part.geometry, &item.influences).is_empty());
-        let entry = if self.options.quantize {
-            QUANTIZED_ENTRY_BYTES
-        } else {
-            ENTRY_BYTES
-        };
+        let entry = self.entry_bytes();
         let turned = if has_normals { TURNED * entry } else { 0.0 };
         let target_alone = MORPH_BYTES + MEMORY_BYTES * vertices;
         MorphPrices {

@@ -4,7 +4,7 @@
 use super::MeshSolution;
 use super::helper_tracks::{Helper, Track};
 use super::prices::{HELPER_BYTES, ROTATION_KEY_BYTES, TRACK_BYTES, TRANSLATION_KEY_BYTES};
-use super::weight_ranges::{BYTES_OF_U8, BYTES_OF_U16, WeightRange, is_byte};
+use super::weight_ranges::bytes_of_weight;
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
@@ -38,6 +38,7 @@ impl Problem<'_> {
                 bytes += prices.of_written(places.collect::<BTreeSet<u32>>().len());
             }
             let k = (columns.len() + prices.extra) as f64;
+            let ranges = &mesh.ranges.by_displacement;
             for (weights, kept) in mesh.weights.iter().zip(&mesh.kept) {
                 for (weights, kept) in weights.iter().zip(kept) {
                     let rows: Vec<&[f64]> = match kept {
@@ -45,7 +46,7 @@ impl Problem<'_> {
                         None => weights.iter().map(Vec::as_slice).collect(),
                     };
                     if !rows.is_empty() && !columns.is_empty() {
-                        let of_weight = bytes_of_weight(&rows, &mesh.ranges.ranges);
+                        let of_weight = bytes_of_weight(rows.iter().copied(), ranges);
                         bytes += TRACK_BYTES + of_weight * k * rows.len() as f64;
                     }
                 }
@@ -53,19 +54,6 @@ impl Problem<'_> {
             bytes -= SET_BYTES * part.geometry.n_vertices() as f64 * sets_saved(part, &mesh.rows);
         }
         bytes
-    }
-}
-
-/// The bytes of a weight of a track with these rows of weights.
-fn bytes_of_weight(rows: &[&[f64]], ranges: &[WeightRange]) -> f64 {
-    let are_bytes = |row: &&[f64]| {
-        let mut pairs = row.iter().zip(ranges);
-        pairs.all(|(&w, range)| is_byte(range.fraction(w)))
-    };
-    if rows.iter().all(are_bytes) {
-        BYTES_OF_U8
-    } else {
-        BYTES_OF_U16
     }
 }
 

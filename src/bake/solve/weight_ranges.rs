@@ -29,8 +29,8 @@ pub(crate) struct WeightRange {
 /// The ranges of the displacements of a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TargetRanges {
-    /// By displacement, each with the scale.
-    pub(crate) ranges: Vec<WeightRange>,
+    /// By displacement: its range times the scale.
+    pub(crate) by_displacement: Vec<WeightRange>,
     /// The factor of the targets, by which their weights are divided.
     pub(crate) scale: f64,
 }
@@ -38,7 +38,7 @@ pub(crate) struct TargetRanges {
 impl Default for TargetRanges {
     fn default() -> Self {
         Self {
-            ranges: Vec::new(),
+            by_displacement: Vec::new(),
             scale: 1.0,
         }
     }
@@ -54,7 +54,10 @@ impl Problem<'_> {
         unit_scale: f64,
     ) -> TargetRanges {
         if !self.options.quantize {
-            return TargetRanges { ranges, scale: 1.0 };
+            return TargetRanges {
+                by_displacement: ranges,
+                scale: 1.0,
+            };
         }
         let products = ranges
             .iter()
@@ -67,7 +70,7 @@ impl Problem<'_> {
             ..range
         });
         TargetRanges {
-            ranges: scaled.collect(),
+            by_displacement: scaled.collect(),
             scale,
         }
     }
@@ -124,6 +127,22 @@ pub(crate) fn nearest_byte(fraction: f64) -> f64 {
 /// Whether a fraction is a normalised 8-bit integer.
 pub(crate) fn is_byte(fraction: f64) -> bool {
     (fraction - nearest_byte(fraction)).abs() * BYTE_STEPS < SAME_STEP
+}
+
+/// The bytes of each weight of a track with these rows of weights.
+pub(super) fn bytes_of_weight<'a>(
+    mut rows: impl Iterator<Item = &'a [f64]>,
+    ranges: &[WeightRange],
+) -> f64 {
+    let are_bytes = |row: &[f64]| {
+        let mut pairs = row.iter().zip(ranges);
+        pairs.all(|(&w, range)| is_byte(range.fraction(w)))
+    };
+    if rows.all(are_bytes) {
+        BYTES_OF_U8
+    } else {
+        BYTES_OF_U16
+    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use super::clip_reduction::{LEAST_DEVIATION, Reduction, at};
 use super::key_sets::set_sizes;
 use super::track_reduction::{TIME_BYTES, TIMES_BYTES};
-use super::weight_ranges::{BYTES_OF_U8, BYTES_OF_U16, WeightRange};
+use super::weight_ranges::{BYTES_OF_U8, BYTES_OF_U16, WeightRange, bytes_of_weight};
 use crate::bake::problem::rows::blended;
 use crate::math::Worse;
 use glam::{DAffine3, Vec3};
 
 impl Reduction<'_> {
-    /// Gives the weights of an instance the fewest keyframes.
+    /// Gives the weights of an instance 8 bits where that is precise enough, and the fewest keyframes.
     pub(super) fn reduce_weights(&mut self, w: usize) {
         let curve = &self.weights[w];
         let k = curve.k;
@@ -32,60 +32,54 @@ impl Reduction<'_> {
                 };
                 reach.iter().enumerate().map(of).fold(0.0, f64::worse)
             });
-        let n_firm = self.keys.firm.iter().filter(|firm| **firm).count();
-        let playback = self.playback;
-        let ranges = &playback.ranges[curve.part].ranges;
         self.round_weights(w);
-        for width in self.widths() {
-            let bytes = |n: usize| width * (k * n) as f64;
-            let curve = &self.weights[w];
-            let now = curve.bytes_per_weight * (k * curve.set.len()) as f64;
-            let mut sizes = set_sizes(n_firm, order.len());
-            sizes.retain(|&n| TIMES_BYTES + TIME_BYTES * n as f64 + bytes(n) < now);
-            let (mut low, mut high) = (0, sizes.len());
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                let mut set = order[..sizes[middle]].to_vec();
-                set.sort_unstable();
-                let mut values = self.keys.fit(&dense, k, &set);
-                if width == BYTES_OF_U8 {
-                    round(&mut values, ranges, WeightRange::in_bytes);
-                } else {
-                    round(&mut values, ranges, WeightRange::clamped);
-                }
-                if self.take_weights(w, set, values) {
-                    self.weights[w].bytes_per_weight = width;
-                    high = middle;
-                } else {
-                    low = middle + 1;
-                }
+        if self.playback.problem.options.unipolar {
+            self.drop_keyframes(w, (&dense, &order), BYTES_OF_U8);
+        }
+        self.drop_keyframes(w, (&dense, &order), BYTES_OF_U16);
+    }
+
+    /// Takes the fewest keyframes, the first of `order`, with which no point exceeds the limit, if the weights take fewer bytes
+    /// then. Weights take `of_weight` bytes each and are fitted to the `dense` ones.
+    fn drop_keyframes(&mut self, w: usize, (dense, order): (&[f64], &[usize]), of_weight: f64) {
+        let playback = self.playback;
+        let curve = &self.weights[w];
+        let (k, ranges) = (curve.k, &playback.ranges[curve.part].by_displacement);
+        let now = bytes_of_weight(curve.values.chunks_exact(k), ranges) * curve.values.len() as f64;
+        let bytes = |n: usize| TIMES_BYTES + (of_weight * k as f64 + TIME_BYTES) * n as f64;
+        let n_firm = self.keys.firm.iter().filter(|firm| **firm).count();
+        let mut sizes = set_sizes(n_firm, order.len());
+        sizes.retain(|&n| bytes(n) < now);
+        let (mut low, mut high) = (0, sizes.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let mut set = order[..sizes[middle]].to_vec();
+            set.sort_unstable();
+            let mut values = self.keys.fit(dense, k, &set);
+            if of_weight == BYTES_OF_U8 {
+                round(&mut values, ranges, WeightRange::in_bytes);
+            } else {
+                round(&mut values, ranges, WeightRange::clamped);
+            }
+            if self.take_weights(w, set, values) {
+                high = middle;
+            } else {
+                low = middle + 1;
             }
         }
     }
 
     /// Rounds the weights of an instance to 8 bits at the keyframes that they have, if no point exceeds the limit.
     pub(super) fn round_weights(&mut self, w: usize) {
-        let curve = &self.weights[w];
-        if !self.playback.problem.options.unipolar || curve.bytes_per_weight == BYTES_OF_U8 {
-            return;
+        if self.playback.problem.options.unipolar {
+            let curve = &self.weights[w];
+            let (set, mut values) = (curve.set.clone(), curve.values.clone());
+            let ranges = &self.playback.ranges[curve.part].by_displacement;
+            round(&mut values, ranges, WeightRange::in_bytes);
+            if values != curve.values {
+                self.take_weights(w, set, values);
+            }
         }
-        let (set, mut values) = (curve.set.clone(), curve.values.clone());
-        let ranges = &self.playback.ranges[curve.part].ranges;
-        round(&mut values, ranges, WeightRange::in_bytes);
-        if self.take_weights(w, set, values) {
-            self.weights[w].bytes_per_weight = BYTES_OF_U8;
-        }
-    }
-
-    /// The bytes of a weight to try, in this order.
-    fn widths(&self) -> impl Iterator<Item = f64> + use<> {
-        let bytes = self
-            .playback
-            .problem
-            .options
-            .unipolar
-            .then_some(BYTES_OF_U8);
-        bytes.into_iter().chain([BYTES_OF_U16])
     }
 
     /// Takes weights if no point exceeds the limit, or its present error where that is larger.

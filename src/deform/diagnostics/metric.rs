@@ -206,8 +206,7 @@ impl Metric {
         }
     }
 
-    /// Formats a value without its unit, such as "+12.3". NaN, an undefined value, gives "-", and infinity gives "not
-    /// finite".
+    /// A value without its unit, such as "+12.3"; "-" for NaN, which is undefined, and "not finite" for infinity.
     pub fn number(self, value: f32) -> String {
         if value.is_nan() {
             return "-".into();

@@ -217,7 +217,7 @@ struct Drawn {
     left_out: LeftOut,
 }
 
-/// Finds the nodes of the scene that draw a mesh.
+/// Finds the nodes of the scene that reference a mesh.
 fn drawn(
     data: &Data<'_>,
     tree: &Tree,

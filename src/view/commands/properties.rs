@@ -1,4 +1,4 @@
-//! What the table says of a command, and how keys may run it.
+//! Properties of commands: labels and tooltips from the table, and how keys run them.
 
 use super::Command;
 use super::table::{Group, Row, TABLE};

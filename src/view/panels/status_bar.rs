@@ -34,7 +34,7 @@ const MOST_FIGURES: f32 = 0.55;
 /// Greatest width of the painted bone's or map's name, points.
 const MOST_NAME: f32 = 180.0;
 
-/// Why objects are shown as bounding boxes: they exceed the memory budget of the file, or the drawing budget.
+/// Tooltips of objects that are shown as bounding boxes: those beyond the memory budget and those beyond the drawing budget.
 const MEMORY: &str = "Drawing them would need more memory than a file of this size may use. At most 1000 boxes are shown.";
 const OVERDRAW: &str = "Drawing all objects would slow down the view, so only those that cover most of it are drawn. At most 1000 boxes are shown.";
 
