@@ -335,6 +335,8 @@ mod skins;
 mod smaller_exports;
 #[path = "core/smoothing.rs"]
 mod smoothing;
+#[path = "core/source_layouts.rs"]
+mod source_layouts;
 #[path = "core/stack_models.rs"]
 mod stack_models;
 #[path = "core/stack_promises.rs"]

@@ -5,7 +5,6 @@ use crate::bake::emit::bytes_of_normals;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::{Budget, Problem, with_problem};
 use crate::bake::solve::candidates::Candidate;
-use crate::bake::solve::prices::FREED_BYTES;
 use crate::bake::solve::{Initialisation, PLAYBACK_SHARE};
 use crate::document::{ClipId, Document};
 use crate::math::Worse;
@@ -95,8 +94,8 @@ impl Problem<'_> {
         // Unipolar weights need one target more.
         let offset = usize::from(self.options.unipolar);
         let targets = |k: usize| if k > 0 { k + offset } else { 0 };
-        let vertices = group.meshes.iter().map(|part| part.geometry.n_vertices());
-        let freed = FREED_BYTES * vertices.sum::<usize>() as f64;
+        let kept = group.meshes.iter().map(|part| part.set_bytes.kept);
+        let kept: f64 = kept.sum();
         let of_normals = |candidate: &Candidate| {
             let others = candidate.growth() / group.meshes.len() as f64;
             let all = group
@@ -114,7 +113,7 @@ impl Problem<'_> {
                 .max()
                 .unwrap_or(0),
             bytes: of_normals(candidate)
-                + (candidate.growth() - freed).max(JSON_SHARE * candidate.bytes),
+                + (candidate.growth() + kept).max(JSON_SHARE * candidate.bytes),
             before: Some(before / self.diagonal),
             // Key reduction uses up what the solution leaves of the tolerance.
             error: (candidate.max_error / self.expected_gain(group))

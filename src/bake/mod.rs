@@ -91,7 +91,7 @@ pub struct BakeOptions {
     pub normals: bool,
     /// Write morph targets as sparse accessors where that is smaller.
     pub sparse: bool,
-    /// Write the morph targets of clips in 16 bits, which requires `KHR_mesh_quantization` of players.
+    /// Quantize the morph targets of clips to 16 bits and their normals to 8, which requires `KHR_mesh_quantization` of players.
     pub quantize: bool,
     /// Clips that must meet the tolerance; empty: all.
     pub clips: Vec<ClipId>,

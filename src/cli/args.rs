@@ -423,7 +423,7 @@ pub struct ExportArgs {
     /// Write every displacement of a morph target, for players that do not read sparse accessors.
     #[arg(long)]
     pub dense: bool,
-    /// Write morph targets in 16 bits: a smaller file, for players that read KHR_mesh_quantization.
+    /// Quantize morph targets to 16 bits and their normals to 8: a smaller file, for players that read KHR_mesh_quantization.
     #[arg(long)]
     pub quantize: bool,
     /// Compress the data of the file without loss: a smaller file, for players that read EXT_meshopt_compression.

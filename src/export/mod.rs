@@ -29,6 +29,7 @@ mod refusals;
 mod report;
 mod save;
 mod static_mesh;
+mod suited;
 mod verify;
 
 pub use crate::io::gltf_export::{ExportReport, GltfFormat};
@@ -42,3 +43,4 @@ pub use read_back::{ReadBack, read_back};
 pub use report::{CorrectedMesh, CorrectionReport, MeasuredErrors, NormalAngles, WorstPlace};
 pub use save::{export_and_read_back, export_to_file, write_files};
 pub use static_mesh::{export_obj, export_static_mesh, export_static_mesh_to_file};
+pub use suited::requires_quantization;

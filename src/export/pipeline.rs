@@ -10,6 +10,7 @@ use super::preflight::{n_compensating, needs_correction};
 use super::read_back::{document_of, read_parts};
 use super::refusals::{refuse_cut_short, refuse_outside};
 use super::report::{CorrectionReport, add_correction_findings, add_jump_findings, scale_finding};
+use super::suited::{of_lacking_joints, suited};
 use super::verify::{ReadFile, Verified, verify_frames, verify_skin};
 use crate::bake::compare::compare_uncorrected;
 use crate::bake::frames::{MissedTimes, frames};
@@ -82,6 +83,8 @@ pub(super) fn make(
     let mut made = make_files(document, options, is_free, task)?;
     let findings = &mut made.exported.report.findings;
     findings.extend(left_out::of_correction(document, options));
+    let correct = options.correct.as_ref();
+    findings.extend(correct.and_then(|correct| of_lacking_joints(document, correct)));
     Ok(made)
 }
 
@@ -116,7 +119,7 @@ fn make_files(
             framed(document, &plan, correct, &destination, task)
         }
         Some(correct) => {
-            let correct = left_out::suited(document, correct);
+            let correct = suited(document, correct);
             skinned(document, &plan, &correct, &destination, task)
         }
     }

@@ -6,6 +6,7 @@ use super::invalid_weights::{mesh_place, of_invalid_weights};
 use super::left_out;
 use super::options::ExportOptions;
 use super::plan::{NO_CLIP, NO_SKIN, is_chosen};
+use super::suited::{is_quantized_by_source, of_lacking_joints, suited};
 use crate::bake::frames::estimate_frames;
 use crate::bake::{self, BakeMode, BakeOptions, Estimate};
 use crate::deform::DeformStack;
@@ -45,7 +46,7 @@ pub fn estimate(
         clips.retain(|id, clip| is_chosen(correct, *id) && has_keys(clip));
         return Ok(estimate_frames(document, clips, correct, task)?);
     }
-    let correct = left_out::suited(document, correct);
+    let correct = suited(document, correct);
     Ok(bake::estimate(document, &written.clips, &correct, task)?)
 }
 
@@ -89,11 +90,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
                 for mesh in &affected {
                     of_mesh(document, correct, mesh, &mut findings);
                 }
-                if correct.quantize && correct.mode == BakeMode::Clips {
-                    let message = "Morph targets are written in 16 bits: programs that do not know KHR_mesh_quantization cannot \
-                                   open the file.";
-                    findings.push(Finding::info("correction", message));
-                }
+                findings.extend(of_quantization(document, correct));
             }
         }
     }
@@ -105,6 +102,8 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     }
     findings.extend(of_invalid_weights(document, options));
     findings.extend(left_out::of_correction(document, options));
+    let correct = options.correct.as_ref();
+    findings.extend(correct.and_then(|correct| of_lacking_joints(document, correct)));
     let previews = document.clips().values().filter(|clip| clip.preview);
     let n_previews = previews.count();
     if n_previews > 0 {
@@ -116,6 +115,22 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
+}
+
+/// That morph targets are quantized, and why.
+fn of_quantization(document: &Document, correct: &BakeOptions) -> Option<Finding> {
+    let has_targets = correct.max_morphs > usize::from(correct.unipolar);
+    if correct.mode != BakeMode::Clips || !has_targets {
+        return None;
+    }
+    let message = if is_quantized_by_source(document, correct) {
+        "Morph targets are quantized, because the model requires KHR_mesh_quantization."
+    } else if correct.quantize {
+        "Morph targets are quantized: programs that do not know KHR_mesh_quantization cannot open the file."
+    } else {
+        return None;
+    };
+    Some(Finding::info("correction", message))
 }
 
 /// Samples that move control clusters alone, which cannot become morph targets.
@@ -467,7 +482,8 @@ fn of_mesh(
     if is_compressed(document, mesh.id) {
         findings.push(mesh.about(Finding::info(
             mesh.place(),
-            "It is compressed (Draco) and is written uncompressed, because its weights change: the file grows.",
+            "It is compressed (Draco). If its weights change or it has an uncompressed copy, it is written uncompressed, \
+             and the file grows.",
         )));
     }
 }

@@ -31,7 +31,7 @@ pub struct PresetValues {
     pub influences: usize,
     /// Whether morph targets have normals.
     pub normals: bool,
-    /// Whether morph targets of clips are written in 16 bits (`KHR_mesh_quantization`).
+    /// Whether morph targets of clips are quantized (`KHR_mesh_quantization`).
     pub quantize: bool,
 }
 

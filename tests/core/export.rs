@@ -2,6 +2,7 @@
 
 use crate::export_models::{assert_same_weights, edit_weights, reopen, shift};
 use serde_json::{Value, json};
+use sinew::bake::BakeOptions;
 use sinew::document::{ClipId, Document, Edit, MeshId};
 use sinew::export::{ExportError, ExportOptions, Exported, GltfFormat, export, export_to_file};
 use sinew::io::Outputs;
@@ -552,32 +553,19 @@ fn fixture(name: &str) -> Document {
 }
 
 #[test]
-fn draco_primitives_are_written_uncompressed() {
-    let mut document = fixture("simple_skin_draco.glb");
-    edit_weights(&mut document, MeshId(0), 2);
-    let out = exported(&document, &ExportOptions::default());
-    assert!(
-        out.report
-            .findings
-            .iter()
-            .any(|f| f.message.contains("Draco"))
-    );
-    let json = json_of(&out);
-    assert!(json.get("extensionsUsed").is_none() && json.get("extensionsRequired").is_none());
-    assert!(
-        json["meshes"][0]["primitives"][0]
-            .get("extensions")
-            .is_none()
-    );
-    let again = reopen(&out);
-    assert_same_weights(&document, &again, 4, "draco");
-    let (a, b) = (
-        &document.meshes()[&MeshId(0)].geometry,
-        &again.meshes()[&MeshId(0)].geometry,
-    );
-    assert_eq!(a.triangles, b.triangles);
-    for (&p, &q) in a.point_of_vertex.iter().zip(&b.point_of_vertex) {
-        assert_eq!(a.positions[p as usize], b.positions[q as usize]);
+fn draco_primitives_with_new_weights_are_written_uncompressed() {
+    let folder = tempfile::tempdir().unwrap();
+    // An uncompressed copy goes with its compressed one.
+    for mut document in [
+        fixture("simple_skin_draco.glb"),
+        with_uncompressed_copy(folder.path()),
+    ] {
+        edit_weights(&mut document, MeshId(0), 2);
+        let out = exported(&document, &ExportOptions::default());
+        assert_is_uncompressed(&out);
+        let again = reopen(&out);
+        assert_same_weights(&document, &again, 4, "draco");
+        assert_same_shape(&document, &again);
     }
     // Other edits leave the compressed data alone.
     let mut renamed = fixture("simple_skin_draco.glb");
@@ -594,19 +582,170 @@ fn draco_primitives_are_written_uncompressed() {
     );
 }
 
-/// Morph targets need the primitive uncompressed, and its weights as they were.
+const DRACO: &str = "KHR_draco_mesh_compression";
+
+fn assert_is_uncompressed(out: &Exported) {
+    let findings = &out.report.findings;
+    assert!(findings.iter().any(|f| f.message.contains("Draco")));
+    let json = json_of(out);
+    assert!(json.get("extensionsUsed").is_none() && json.get("extensionsRequired").is_none());
+    let primitive = &json["meshes"][0]["primitives"][0];
+    assert!(primitive.get("extensions").is_none());
+}
+
+fn assert_same_shape(a: &Document, b: &Document) {
+    let (a, b) = (
+        &a.meshes()[&MeshId(0)].geometry,
+        &b.meshes()[&MeshId(0)].geometry,
+    );
+    assert_eq!(a.triangles, b.triangles);
+    for (&p, &q) in a.point_of_vertex.iter().zip(&b.point_of_vertex) {
+        assert_eq!(a.positions[p as usize], b.positions[q as usize]);
+    }
+}
+
+/// Players read morph targets beside compressed vertices, but no plain weights.
 #[test]
-fn draco_primitives_with_new_morph_targets_keep_their_weights() {
-    let document = fixture("simple_skin_draco.glb");
+fn draco_primitives_stay_compressed_beside_morph_targets_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let fewer = with_other_count(folder.path());
+    for (document, options, stays) in [
+        (fixture("simple_skin_draco.glb"), targets_alone(), true),
+        (fixture("simple_skin_draco.glb"), helpers_alone(), false),
+        (
+            with_uncompressed_copy(folder.path()),
+            targets_alone(),
+            false,
+        ),
+        (fewer, targets_alone(), false),
+    ] {
+        let document = crate::bake::with_stack(document, &sinew::deform::DeformStack::dqs());
+        let (out, report) = crate::bake::corrected(&document, options);
+        println!("{}", report.summary());
+        assert!(report.met && report.before_max_percent > 0.4, "{report:?}");
+        let again = reopen(&out);
+        assert_same_shape(&document, &again);
+        if report.helper_joints == 0 {
+            assert_same_weights(&document, &again, 4, "draco");
+        }
+        if stays {
+            let (before, now) = (&document.source().unwrap().json, json_of(&out));
+            let draco =
+                |json: &Value| json["meshes"][0]["primitives"][0]["extensions"][DRACO].clone();
+            assert_eq!(draco(&now), draco(before));
+            assert_eq!(now["extensionsRequired"], before["extensionsRequired"]);
+            assert!(
+                out.report
+                    .findings
+                    .iter()
+                    .all(|f| !f.message.contains("Draco"))
+            );
+        } else {
+            assert_is_uncompressed(&out);
+        }
+    }
+}
+
+/// All primitives of a mesh get the same morph targets.
+#[test]
+fn a_compressed_primitive_without_weights_is_written_uncompressed_where_it_must_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = changed_fixture(folder.path(), |json| {
+        let mut second = json["meshes"][0]["primitives"][0].clone();
+        for attributes in [
+            "/attributes",
+            "/extensions/KHR_draco_mesh_compression/attributes",
+        ] {
+            let attributes = second.pointer_mut(attributes).unwrap();
+            attributes
+                .as_object_mut()
+                .unwrap()
+                .retain(|name, _| name == "POSITION");
+        }
+        let accessors = json["accessors"].as_array_mut().unwrap();
+        let position = second["attributes"]["POSITION"].as_u64().unwrap() as usize;
+        let mut longer = accessors[position].clone();
+        longer["count"] = json!(longer["count"].as_u64().unwrap() + 3);
+        second["attributes"]["POSITION"] = json!(accessors.len());
+        accessors.push(longer);
+        json["meshes"][0]["primitives"]
+            .as_array_mut()
+            .unwrap()
+            .push(second);
+    });
     let document = crate::bake::with_stack(document, &sinew::deform::DeformStack::dqs());
-    let correct = sinew::bake::BakeOptions {
-        max_joints: 2,
-        ..sinew::bake::BakeOptions::default()
+    let (out, report) = crate::bake::corrected(&document, targets_alone());
+    assert!(report.met && report.morph_targets > 0, "{report:?}");
+    let json = json_of(&out);
+    let is_compressed = |p: usize| {
+        json["meshes"][0]["primitives"][p]
+            .get("extensions")
+            .is_some()
     };
-    let (out, report) = crate::bake::corrected(&document, correct);
-    assert!(report.helper_joints == 0 && report.morph_targets > 0);
-    assert!(report.met && report.before_max_percent > 0.1, "{report:?}");
-    assert_same_weights(&document, &reopen(&out), 4, "draco");
+    assert!(is_compressed(0) && !is_compressed(1));
+    assert_same_shape(&document, &reopen(&out));
+}
+
+fn targets_alone() -> BakeOptions {
+    BakeOptions {
+        max_joints: 2,
+        ..BakeOptions::default()
+    }
+}
+
+fn helpers_alone() -> BakeOptions {
+    BakeOptions {
+        max_morphs: 0,
+        tolerance: 0.004,
+        ..BakeOptions::default()
+    }
+}
+
+/// The fixture with another number of vertices in its accessors than in its bitstream, as some files have it.
+fn with_other_count(folder: &Path) -> Document {
+    changed_fixture(folder, |json| {
+        let attributes = json["meshes"][0]["primitives"][0]["attributes"].clone();
+        for accessor in attributes.as_object().unwrap().values() {
+            let entry = &mut json["accessors"][accessor.as_u64().unwrap() as usize];
+            entry["count"] = json!(entry["count"].as_u64().unwrap() + 3);
+        }
+    })
+}
+
+fn changed_fixture(folder: &Path, change: impl FnOnce(&mut Value)) -> Document {
+    let document = fixture("simple_skin_draco.glb");
+    let source = document.source().unwrap();
+    let mut json = source.json.clone();
+    change(&mut json);
+    json["buffers"][0]["uri"] = "other.bin".into();
+    std::fs::write(folder.join("other.bin"), &source.buffers[0]).unwrap();
+    let path = folder.join("other.gltf");
+    std::fs::write(&path, json.to_string()).unwrap();
+    crate::export_models::open(&path)
+}
+
+/// The fixture with positions of its own beside the compressed ones.
+fn with_uncompressed_copy(folder: &Path) -> Document {
+    let document = fixture("simple_skin_draco.glb");
+    let source = document.source().unwrap();
+    let mut json = source.json.clone();
+    let mut bytes = source.buffers[0].to_vec();
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    let start = bytes.len();
+    let geometry = &document.meshes()[&MeshId(0)].geometry;
+    for &point in &geometry.point_of_vertex {
+        bytes.extend_from_slice(bytemuck::bytes_of(&geometry.positions[point as usize]));
+    }
+    let views = json["bufferViews"].as_array_mut().unwrap();
+    views.push(json!({"buffer": 0, "byteOffset": start, "byteLength": bytes.len() - start}));
+    let view = views.len() - 1;
+    let position = json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].as_u64();
+    json["accessors"][position.unwrap() as usize]["bufferView"] = view.into();
+    json["buffers"][0] = json!({"byteLength": bytes.len(), "uri": "copy.bin"});
+    std::fs::write(folder.join("copy.bin"), bytes).unwrap();
+    let path = folder.join("copy.gltf");
+    std::fs::write(&path, json.to_string()).unwrap();
+    crate::export_models::open(&path)
 }
 
 #[test]

@@ -85,6 +85,41 @@ impl Gltf {
         accessor
     }
 
+    /// Moves the elements of accessors into rows of a new buffer view: an element of each accessor of a group after the other,
+    /// and one group after the other. Those of a group have equally many elements, and all groups have the same rows.
+    pub(crate) fn interleave(&mut self, groups: &[Vec<usize>]) {
+        let number = |value: &Value| value.as_u64().unwrap() as usize;
+        let mut rows = Vec::new();
+        let mut places = Vec::new();
+        let mut stride = 0;
+        for group in groups {
+            let columns = group.iter().map(|&i| {
+                let accessor = &self.json["accessors"][i];
+                let view = &self.json["bufferViews"][number(&accessor["bufferView"])];
+                let bytes = &self.bin[number(&view["byteOffset"])..][..number(&view["byteLength"])];
+                (i, bytes, bytes.len() / number(&accessor["count"]))
+            });
+            let columns: Vec<(usize, &[u8], usize)> = columns.collect();
+            let mut at = rows.len();
+            for (i, _, size) in &columns {
+                places.push((*i, at));
+                at += size;
+            }
+            stride = at - rows.len();
+            for row in 0..columns[0].1.len() / columns[0].2 {
+                for (_, bytes, size) in &columns {
+                    rows.extend_from_slice(&bytes[row * size..][..*size]);
+                }
+            }
+        }
+        let view = self.view(&rows);
+        self.json["bufferViews"][view]["byteStride"] = json!(stride);
+        for (i, at) in places {
+            self.json["accessors"][i]["bufferView"] = json!(view);
+            self.json["accessors"][i]["byteOffset"] = json!(at);
+        }
+    }
+
     /// The binary container.
     pub(crate) fn glb(mut self) -> Bytes {
         if !self.bin.is_empty() {

@@ -3,11 +3,14 @@
 use crate::bake::{corrected, with_stack};
 use crate::bake_sources::{bend, document, json_of, tube};
 use crate::export_models::{open, reopen};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit, MeshId, MeshItem};
-use sinew::export::{ExportOptions, Exported, GltfFormat, export};
+use sinew::export::{
+    ExportOptions, Exported, GltfFormat, export, preflight, requires_quantization,
+};
+use sinew::finding::Finding;
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use sinew::task::Task;
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,6 +163,45 @@ fn weights_of_targets_take_a_byte_if_the_tolerance_allows_it_and_those_of_vertic
             let sparse = accessor(&json, &target["NORMAL"]).get("sparse");
             assert!(sparse.is_none() || !has_bounds("NORMAL"));
         }
+    }
+}
+
+#[test]
+fn targets_are_quantized_if_the_model_requires_that_of_players() {
+    for requires in [true, false] {
+        let mut gltf = tube(2);
+        bend(&mut gltf, "Bend", "LINEAR");
+        if requires {
+            for key in ["extensionsUsed", "extensionsRequired"] {
+                gltf.json[key] = json!(["KHR_mesh_quantization"]);
+            }
+        }
+        let document = document(gltf);
+        assert_eq!(requires_quantization(&document), requires);
+        let options = BakeOptions {
+            max_joints: 2,
+            ..BakeOptions::default()
+        };
+        let all = ExportOptions {
+            correct: Some(options.clone()),
+            ..ExportOptions::default()
+        };
+        let found = preflight(&document, &all);
+        let says = |finding: &Finding| finding.message.contains("KHR_mesh_quantization");
+        assert_eq!(
+            found.iter().filter(|f| says(f)).count(),
+            usize::from(requires)
+        );
+        let (exported, report) = corrected(&document, options);
+        assert!(report.met && report.morph_targets > 0, "{report:?}");
+        let json = json_of(&exported);
+        let targets = json["meshes"][0]["primitives"][0]["targets"].as_array();
+        let are = |name: &str, kind: (Option<u64>, bool)| {
+            let mut targets = targets.unwrap().iter();
+            targets.any(|target| component(&json, &target[name]) == kind)
+        };
+        assert_eq!(are("POSITION", (Some(5122), true)), requires);
+        assert_eq!(are("NORMAL", (Some(5120), true)), requires);
     }
 }
 

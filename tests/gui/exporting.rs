@@ -4,6 +4,7 @@ use crate::window::{CTRL, CTRL_SHIFT, Window, asset};
 use egui::accesskit::Toggled;
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::app::Folders;
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{StackChoice, StackPreset};
 use sinew::document::{ClipId, Document, PaneLayout};
@@ -605,4 +606,45 @@ fn files_outside_of_the_models_folder_are_included_if_that_is_ticked() {
     window.click(Role::Button, "Save");
     assert!(window.says("Exported packed.glb."));
     assert_eq!(n_points(&opened(&path)), n);
+}
+
+/// A copy of a GLB file that requires an extension of players.
+fn requiring(extension: &str, glb: &[u8]) -> Vec<u8> {
+    let length =
+        |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().expect("4 bytes")) as usize;
+    let (json, rest) = glb[20..].split_at(length(12));
+    let mut json: serde_json::Value = serde_json::from_slice(json).expect("JSON");
+    for key in ["extensionsUsed", "extensionsRequired"] {
+        json[key] = serde_json::json!([extension]);
+    }
+    let mut text = serde_json::to_vec(&json).expect("JSON");
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let size = |n: usize| (n as u32).to_le_bytes();
+    let total = size(20 + text.len() + rest.len());
+    [
+        &glb[..8],
+        &total,
+        &size(text.len()),
+        &glb[16..20],
+        &text,
+        rest,
+    ]
+    .concat()
+}
+
+#[test]
+fn a_model_that_requires_quantization_gets_quantized_morph_targets() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("arm.glb");
+    let glb = std::fs::read(asset("arm.glb")).expect("the sample");
+    std::fs::write(&path, requiring("KHR_mesh_quantization", &glb)).expect("a file");
+    let mut window = Window::with_folders(Some(&path), Folders::default());
+    coarse(&mut window);
+    window.key(CTRL, Key::E);
+    assert!(is_on(&window, Role::CheckBox, "Quantize"));
+    let node = window
+        .harness
+        .get_by_role_and_label(Role::CheckBox, "Quantize");
+    assert!(node.accesskit_node().is_disabled());
+    window.picture("export of a quantized model");
 }

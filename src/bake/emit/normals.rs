@@ -12,7 +12,7 @@ use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::solve::linear::eigenvectors;
-use crate::bake::solve::prices::{ENTRY_BYTES, FREED_BYTES, WEIGHT_BYTES};
+use crate::bake::solve::prices::{ENTRY_BYTES, WEIGHT_BYTES};
 use crate::bake::solve::{MeshSolution, Solution};
 use crate::task::Cancelled;
 use glam::DVec3;
@@ -138,7 +138,7 @@ pub(crate) fn normal_deltas(
             compared.normals.len(),
             solved.bytes / group.meshes.len() as f64,
         ),
-        of_entry: problem.entry_bytes(),
+        of_entry: problem.normal_entry_bytes(),
     };
     let keys = curves.keys();
     let of_key = WEIGHT_BYTES * (keys.len() * part.instances.len()) as f64;
@@ -231,9 +231,9 @@ fn bytes_for(problem: &Problem<'_>, part: &GroupMesh, n_normals: usize, others: 
         all.sum()
     });
     let share = n_normals as f64 / all.max(1) as f64;
-    let entry = problem.entry_bytes() / ENTRY_BYTES;
-    let others = others - FREED_BYTES * part.geometry.n_vertices() as f64;
-    share_of_source(share * bytes as f64, others, entry).max(share * MIN_BUDGET)
+    let entry = problem.normal_entry_bytes() / ENTRY_BYTES;
+    share_of_source(share * bytes as f64, others + part.set_bytes.kept, entry)
+        .max(share * MIN_BUDGET)
 }
 
 /// The bytes for deltas, given the bytes of the source, those of the rest of the correction, and the size of an entry as a

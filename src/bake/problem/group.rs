@@ -2,6 +2,7 @@
 
 use super::rows::{MAX_INFLUENCES, WeightRow, limited, normalised};
 use super::sampler::{InstanceFrame, Sampler};
+use super::set_bytes::SetBytes;
 use crate::document::{MeshId, MeshItem};
 use crate::mesh::Mesh;
 use glam::DVec3;
@@ -27,6 +28,8 @@ pub(crate) struct GroupMesh {
     pub(crate) weights: Vec<WeightRow>,
     /// The weights in an uncorrected file (at most [`MAX_INFLUENCES`]), n_points.
     pub(crate) file_weights: Vec<WeightRow>,
+    /// By how much the first set of influences changes in the file.
+    pub(crate) set_bytes: SetBytes,
     /// Points whose linear blend skinning error needs correction, ascending.
     pub(crate) active: Vec<u32>,
     /// The largest error of those without correction, world.
@@ -51,6 +54,7 @@ impl GroupMesh {
 impl Group {
     /// The groups of all skinned instances: connected components of joint sets that draw the same mesh.
     pub(crate) fn all(sampler: &Sampler<'_>) -> Vec<Self> {
+        let set_bytes = SetBytes::of_all(sampler.document);
         let mut group_of_set: Vec<usize> = (0..sampler.joint_sets.len()).collect();
         // Joint sets that draw the same mesh share the slots of its helpers.
         for a in &sampler.instances {
@@ -107,6 +111,7 @@ impl Group {
                     instances: own.collect(),
                     file_weights: weights.iter().map(file_row).collect(),
                     weights,
+                    set_bytes: set_bytes.get(&mesh).copied().unwrap_or_default(),
                     active: Vec::new(),
                     lbs_errors: Vec::new(),
                 })

@@ -8,6 +8,7 @@ pub(crate) mod played;
 pub(crate) mod rows;
 pub(crate) mod sampler;
 pub(crate) mod sampling;
+pub(crate) mod set_bytes;
 pub(crate) mod size;
 pub(crate) mod training_poses;
 

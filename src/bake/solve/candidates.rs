@@ -5,7 +5,7 @@ use super::displacements::Residuals;
 use super::placement::Placement;
 use super::prices::MorphPrices;
 use super::regions::{JointPair, Partition, RegionLimits, pair_of, partition};
-use super::solution_bytes::bytes_of_further_sets;
+use super::solution_bytes::bytes_saved_in_sets;
 use super::training::{Snapshot, TrainingSet, residual, residuals};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
@@ -47,15 +47,15 @@ pub(crate) struct Candidate {
     /// By mesh: whether each region of it has morph targets of its own.
     pub(crate) regional: Vec<bool>,
     pub(crate) bytes: f64,
-    /// The bytes of JOINTS_n and WEIGHTS_n (n > 0) that become unnecessary.
-    pub(crate) freed: f64,
+    /// The bytes that JOINTS_n and WEIGHTS_n save; negative where they grow.
+    pub(crate) saved: f64,
     pub(crate) max_error: f64,
 }
 
 impl Candidate {
     /// The estimated bytes by which the file grows; negative where it shrinks.
     pub(crate) fn growth(&self) -> f64 {
-        self.bytes - self.freed
+        self.bytes - self.saved
     }
 }
 
@@ -98,11 +98,11 @@ impl Problem<'_> {
             morphs: Vec::new(),
             regional: Vec::new(),
             bytes: per_helper * snapshot.helpers as f64,
-            freed: 0.0,
+            saved: 0.0,
             max_error: 0.0,
         };
         if snapshot.helpers > 0 {
-            candidate.freed = group.meshes.iter().map(bytes_of_further_sets).sum();
+            candidate.saved = group.meshes.iter().map(bytes_saved_in_sets).sum();
         }
         for i in 0..group.meshes.len() {
             let found = self.estimate(group, training, placement, snapshot, i, sampling)?;
@@ -125,8 +125,8 @@ impl Problem<'_> {
         let promising = candidates.iter().filter(|c| self.promises(group, c));
         let least = promising.map(Candidate::growth);
         let least = least.fold(f64::INFINITY, f64::min);
-        let (helpers, freed) = candidates.last().map_or((0, 0.0), |c| (c.helpers, c.freed));
-        let helpers = helpers as f64 * self.helper_bytes(group, sampling) - freed;
+        let (helpers, saved) = candidates.last().map_or((0, 0.0), |c| (c.helpers, c.saved));
+        let helpers = helpers as f64 * self.helper_bytes(group, sampling) - saved;
         helpers > least + (ENOUGH - 1.0) * least.abs()
     }
 

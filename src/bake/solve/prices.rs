@@ -21,18 +21,15 @@ pub(super) const TRANSLATION_KEY_BYTES: f64 = 12.0;
 /// Translation tracks of a helper that follows a blend, of 1: a blend of two joints turns about a fixed point.
 const BLEND_TRANSLATIONS: f64 = 0.7;
 
-/// Bytes per vertex that re-encoding joints in 8 bits and weights in 16 bits frees for new data: 8 of 20. An estimate: nothing
-/// becomes free where the source stores them so, or interleaved with other attributes.
-pub(crate) const FREED_BYTES: f64 = 8.0;
-
 /// A morph target with its accessors and buffer views.
 const MORPH_BYTES: f64 = 330.0;
 
 /// An entry of a sparse accessor: an index of 16 bits and three floats.
 pub(crate) const ENTRY_BYTES: f64 = 14.0;
 
-/// The same with three numbers of 16 bits.
+/// The same with three numbers of 16 bits, as positions have them with `--quantize`, and of 8 bits, as normals.
 const QUANTIZED_ENTRY_BYTES: f64 = 8.0;
+const QUANTIZED_NORMAL_BYTES: f64 = 5.0;
 
 /// Fraction of the entries of a target that stays when displacements that hardly move a point are dropped.
 const KEPT_ENTRIES: f64 = 0.7;
@@ -104,10 +101,19 @@ impl Problem<'_> {
         group.joint_sets.len() as f64 * (HELPER_BYTES + keys + tracks)
     }
 
-    /// The bytes of an entry of a sparse accessor of displacements or normal deltas.
-    pub(crate) fn entry_bytes(&self) -> f64 {
+    /// The bytes of an entry of a sparse accessor of displacements.
+    fn entry_bytes(&self) -> f64 {
         if self.options.quantize {
             QUANTIZED_ENTRY_BYTES
+        } else {
+            ENTRY_BYTES
+        }
+    }
+
+    /// The bytes of an entry of a sparse accessor of normal deltas.
+    pub(crate) fn normal_entry_bytes(&self) -> f64 {
+        if self.options.quantize {
+            QUANTIZED_NORMAL_BYTES
         } else {
             ENTRY_BYTES
         }
@@ -124,7 +130,11 @@ impl Problem<'_> {
         let has_normals =
             item.is_some_and(|item| !compared_normals(&part.geometry, &item.influences).is_empty());
         let entry = self.entry_bytes();
-        let turned = if has_normals { TURNED * entry } else { 0.0 };
+        let turned = if has_normals {
+            TURNED * self.normal_entry_bytes()
+        } else {
+            0.0
+        };
         let target_alone = MORPH_BYTES + MEMORY_BYTES * vertices;
         MorphPrices {
             target: target_alone + n_drawn * WEIGHT_BYTES * keys,

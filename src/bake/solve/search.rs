@@ -142,7 +142,7 @@ mod tests {
             morphs: vec![4],
             regional: vec![regional],
             bytes,
-            freed: 0.0,
+            saved: 0.0,
             max_error,
         };
         let all = [
@@ -153,7 +153,7 @@ mod tests {
         ];
         let all: Vec<&Candidate> = all.iter().collect();
         let frees = Candidate {
-            freed: 35.0,
+            saved: 35.0,
             ..candidate(true, 60.0, 0.5)
         };
         let found = |bytes| smaller_regions(&all, bytes, |_| 1.0).map(|found| found.bytes);

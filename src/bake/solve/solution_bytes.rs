@@ -9,14 +9,13 @@ use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampling::Sampling;
+use crate::bake::problem::set_bytes::SET_BYTES;
 use std::collections::BTreeSet;
-
-/// The bytes of a vertex's joints and weights in one set of four (JOINTS_n of bytes, WEIGHTS_n of 16 bits).
-const SET_BYTES: f64 = 12.0;
 
 impl Problem<'_> {
     /// The bytes of a solution's helper joints, tracks, morph targets and weights, less those of the sets of influences that
-    /// its weights no longer need. Normal deltas are estimated as for candidates.
+    /// its weights no longer need, beyond [`SetBytes::kept`](crate::bake::problem::set_bytes::SetBytes). Normal deltas are
+    /// estimated as for candidates.
     pub(super) fn bytes_of(
         &self,
         group: &Group,
@@ -24,6 +23,7 @@ impl Problem<'_> {
         helpers: &[Vec<Helper>],
         meshes: &[MeshSolution],
     ) -> f64 {
+        let has_helpers = helpers.iter().any(|helpers| !helpers.is_empty());
         let helpers = helpers.iter().flatten();
         let helpers = helpers
             .map(|helper| HELPER_BYTES + helper.tracks.iter().map(bytes_of_track).sum::<f64>());
@@ -52,6 +52,9 @@ impl Problem<'_> {
                 }
             }
             bytes -= SET_BYTES * part.geometry.n_vertices() as f64 * sets_saved(part, &mesh.rows);
+            if has_helpers {
+                bytes += bytes_of_new_rows(part);
+            }
         }
         bytes
     }
@@ -72,11 +75,20 @@ fn sets_saved(part: &GroupMesh, rows: &[WeightRow]) -> f64 {
     saved(part, rows.iter().map(Vec::len))
 }
 
-/// The bytes of the sets of influences that a mesh no longer needs if its active points have one set each, as with helper
-/// joints.
-pub(super) fn bytes_of_further_sets(part: &GroupMesh) -> f64 {
+/// The bytes that the sets of influences of a mesh save if its active points have one set each, as with helper joints;
+/// negative where they grow.
+pub(super) fn bytes_saved_in_sets(part: &GroupMesh) -> f64 {
     let saved = saved(part, std::iter::repeat(1));
-    SET_BYTES * part.geometry.n_vertices() as f64 * saved
+    SET_BYTES * part.geometry.n_vertices() as f64 * saved - bytes_of_new_rows(part)
+}
+
+/// The bytes by which the first set of influences of a mesh grows with new rows. Points that need no correction keep theirs.
+fn bytes_of_new_rows(part: &GroupMesh) -> f64 {
+    if part.active.is_empty() {
+        0.0
+    } else {
+        part.set_bytes.rewritten
+    }
 }
 
 /// The number of sets that a mesh saves, given the lengths of the rows of its active points.

@@ -1,13 +1,15 @@
 //! The allocator: the only code that decides where data is stored in the buffer that receives new bytes.
 
+use super::interleaved::{Interleaved, interleaved};
 use super::json::{MESHOPT, each, entry_mut, index};
 use super::pool::Purpose;
 use super::prune::prune_data;
 use super::ranges::{Gone, Ranges, range_of, span};
-use super::uses::is_known_throughout;
+use super::uses::{Uses, is_known_throughout};
 use crate::io::gltf_json::{buffer, value};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The handling of unreferenced bytes of the source. If the file has an unknown extension that contains numbers, they
@@ -75,6 +77,23 @@ impl Allocator {
     pub(super) fn may_reuse(&self, json: &Value, accessor: &Value) -> bool {
         let range = span(json, accessor, self.buffer);
         range.is_some_and(|range| range.end <= self.n_reusable)
+    }
+
+    /// The interleaved buffer views that may be overwritten, by their indices.
+    pub(super) fn interleaved(&self, json: &Value, uses: &Uses) -> BTreeMap<usize, Interleaved> {
+        interleaved(json, uses, (self.buffer, self.n_reusable))
+    }
+
+    /// The content of the buffer before any change.
+    pub(super) fn old(&self) -> &Bytes {
+        &self.old
+    }
+
+    /// Writes fewer bytes over a referenced range; the rest of it is a candidate.
+    pub(super) fn shorten(&mut self, range: &Range<usize>, bytes: Bytes) {
+        self.left.add(range.start + bytes.len()..range.end);
+        self.overwritten.push((range.start, bytes));
+        self.mark_stale();
     }
 
     /// The number of bytes appended.

@@ -3,6 +3,7 @@
 
 use super::clips::patch_clips;
 use super::destination::{Destination, Written};
+use super::encoding::Displaced;
 use super::error::GltfWriteError;
 use super::json::{MESHOPT, each, entry_mut, place};
 use super::nodes::{AddedNodes, node_of};
@@ -229,11 +230,11 @@ fn write_instance(
             let has_normals = attributes.is_some_and(|a| a.get("NORMAL").is_some());
             let mut target = Map::new();
             let positions = minus(&shape.positions, &base.positions);
-            let positions = writer.displacements(patch, &positions);
+            let positions = writer.displacements(patch, &positions, Displaced::Positions);
             target.insert("POSITION".into(), positions.into());
             if has_normals && correct.normals {
                 let normals = minus(&shape.normals, &base.normals);
-                let normals = writer.displacements(patch, &normals);
+                let normals = writer.displacements(patch, &normals, Displaced::Normals);
                 target.insert("NORMAL".into(), normals.into());
             }
             let entry = entry_mut(&mut patch.json, "meshes", at)

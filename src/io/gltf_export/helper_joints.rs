@@ -139,7 +139,7 @@ pub(super) fn patch_corrections(
     for (&mesh, baked_mesh) in baked.meshes.iter().filter(|(_, m)| !m.targets.is_empty()) {
         task.check()?;
         if let Some(item) = document.meshes().get(&mesh) {
-            add_targets(document, mesh, item, baked_mesh, options, patch, report)?;
+            add_targets(document, (mesh, item), baked_mesh, options, patch, report)?;
         }
     }
     widen_nodes(document, baked, &mut patch.json);

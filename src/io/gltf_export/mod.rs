@@ -9,9 +9,9 @@
 //!
 //! Nothing here evaluates, solves or reads back: that is the task of [`crate::export`].
 //!
-//! Invariant: referenced data of the source is never overwritten: buffer views may overlap (`ranges`), and extensions
-//! that Sinew does not know may reference anything. Without baked data, no data of the source is overwritten. An
-//! accessor with other references is never changed.
+//! Invariant: referenced data of the source is never lost: buffer views may overlap (`ranges`), and extensions that Sinew
+//! does not know may reference anything. Without baked data, no data of the source is overwritten. An accessor with other
+//! references is never changed, except for its `byteOffset` where `interleaved` attributes are packed.
 //! Invariant: the current pose is not in the file unless requested.
 
 mod allocator;
@@ -26,6 +26,7 @@ mod format;
 mod frames;
 mod glb;
 mod helper_joints;
+mod interleaved;
 mod joint_meshes;
 mod joints;
 mod json;
@@ -47,6 +48,7 @@ mod rows;
 mod sample_drivers;
 mod shapes;
 mod slots;
+mod smaller_weights;
 mod targets;
 mod text;
 mod uncompress;
@@ -54,6 +56,7 @@ mod uses;
 mod weights;
 mod widen;
 mod write;
+mod written_mesh;
 
 pub use destination::{Destination, Written};
 pub use drivers::{DRIVERS, DRIVERS_VERSION, source_drivers};
@@ -66,4 +69,5 @@ pub(super) use pictures::picture_of;
 pub use referenced::{files_of_model, is_beside, is_beside_source, size_of_source};
 pub use report::ExportReport;
 pub use shapes::{WITHOUT_TANGENTS, write_shapes};
+pub use targets::QUANTIZATION;
 pub use write::{BakedUse, Changes, copy_source, write_model};

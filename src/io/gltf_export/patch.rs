@@ -2,6 +2,7 @@
 //! unreferenced ranges.
 
 use super::allocator::Allocator;
+use super::interleaved::Interleaved;
 use super::json::{MESHOPT, entry_mut, index, is_used, place, short};
 use super::pool::{Piece, Pool, Purpose, Reader, fill, join, set_view};
 use super::ranges::{Gone, element_size};
@@ -10,7 +11,7 @@ use crate::io::gltf_json::{ComponentType, Target, accessor, members, target_code
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 
 /// The smallest free range that justifies a buffer view of its own, bytes: the view's JSON takes about 60.
@@ -130,14 +131,16 @@ impl Patch {
         }
     }
 
+    /// The buffer view of an accessor.
+    pub(super) fn view_of(&self, accessor: usize) -> Option<usize> {
+        let entry = self.json.get("accessors")?.get(accessor)?;
+        index(entry.get("bufferView"))
+    }
+
     /// Whether the data of an accessor is stored compressed.
     pub(super) fn is_compressed(&self, accessor: usize) -> bool {
-        let view = self
-            .json
-            .get("accessors")
-            .and_then(|list| list.get(accessor))
-            .and_then(|accessor| index(accessor.get("bufferView")));
-        let extensions = view
+        let extensions = self
+            .view_of(accessor)
             .and_then(|view| self.json.get("bufferViews")?.get(view))
             .and_then(|view| view.get("extensions"));
         MESHOPT
@@ -145,22 +148,64 @@ impl Patch {
             .any(|name| extensions.is_some_and(|e| e.get(name).is_some()))
     }
 
-    /// The bytes of an element of an accessor that has one reference and shares its bytes with no other attribute
-    /// (interleaved), so that releasing it frees its bytes; `None` for any other.
-    pub(super) fn separate_element(&self, accessor: usize) -> Option<usize> {
+    /// The interleaved buffer views from which [`Patch::narrow`] can remove attributes, by their indices.
+    pub(super) fn interleaved(&self) -> BTreeMap<usize, Interleaved> {
+        let mut found = self.allocator.interleaved(&self.json, &self.uses);
+        // The readers of a view are counted without accessors that are released already.
+        found.retain(|_, rows| {
+            let mut columns = rows.columns();
+            columns.all(|(accessor, _)| self.uses.accessors.get(accessor).is_some_and(|n| *n > 0))
+        });
+        found
+    }
+
+    /// The bytes of an element of an accessor whose bytes become free once `n_references` to it are released: it has no
+    /// others, and shares its bytes with no other attribute, or is in one of the `interleaved` views. `None` for any other.
+    pub(super) fn separable_element(
+        &self,
+        accessor: usize,
+        n_references: u32,
+        interleaved: &BTreeMap<usize, Interleaved>,
+    ) -> Option<usize> {
         let entry = self.json.get("accessors")?.get(accessor)?;
         let size = element_size(entry)?;
-        let view = self
-            .json
-            .get("bufferViews")?
-            .get(index(entry.get("bufferView"))?)?;
+        let at = index(entry.get("bufferView"))?;
+        let view = self.json.get("bufferViews")?.get(at)?;
         let stride = index(view.get("byteStride")).unwrap_or(size);
-        let is_separate = self.allocator.may_reuse(&self.json, entry)
-            && stride == size
+        let is_separable = self.allocator.may_reuse(&self.json, entry)
+            && (stride == size || interleaved.contains_key(&at))
             && entry.get("sparse").is_none()
             && !self.is_compressed(accessor)
-            && self.uses.accessors.get(accessor) == Some(&1);
-        is_separate.then_some(size)
+            && self.uses.accessors.get(accessor) == Some(&n_references);
+        is_separable.then_some(size)
+    }
+
+    /// Removes released accessors from interleaved buffer views that others still read, which frees their bytes.
+    pub(super) fn narrow(&mut self, interleaved: &BTreeMap<usize, Interleaved>) {
+        let mut views = BTreeSet::new();
+        for &accessor in &self.free_accessors {
+            let view = self.view_of(accessor);
+            views.extend(view.filter(|view| !self.free_views.contains(view)));
+        }
+        for view in views {
+            let Some(rows) = interleaved.get(&view) else {
+                continue;
+            };
+            let keeps = |accessor: usize| !self.free_accessors.contains(&accessor);
+            let Some(packed) = rows.packed(self.allocator.old(), keeps) else {
+                continue;
+            };
+            if let Some(entry) = entry_mut(&mut self.json, "bufferViews", view) {
+                entry.insert("byteLength".into(), packed.rows.len().into());
+                entry.insert("byteStride".into(), packed.stride.into());
+            }
+            for (accessor, offset) in packed.offsets {
+                if let Some(entry) = entry_mut(&mut self.json, "accessors", accessor) {
+                    entry.insert("byteOffset".into(), offset.into());
+                }
+            }
+            self.allocator.shorten(&rows.range, packed.rows.into());
+        }
     }
 
     /// Stores `new` and returns the index of its accessor.

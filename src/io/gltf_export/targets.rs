@@ -1,12 +1,12 @@
 //! Writes baked morph targets as displacements of positions and normals in every primitive of a mesh.
 
-use super::encoding::Encoding;
+use super::encoding::{Displaced, Encoding};
 use super::error::GltfWriteError;
 use super::json::{entry_mut, index, place, short};
 use super::patch::{NewAccessor, Patch};
 use super::primitives::{points_of, primitive_mut};
 use super::report::ExportReport;
-use super::uncompress;
+use super::uncompress::{stays_compressed, uncompress_once};
 use super::widen::widen_weights;
 use crate::bake::{BakeOptions, BakedMesh};
 use crate::document::{Document, MeshId, MeshItem};
@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The extension that allows integers in morph targets.
-const QUANTIZATION: &str = "KHR_mesh_quantization";
+pub const QUANTIZATION: &str = "KHR_mesh_quantization";
 
 /// The additional JSON of a sparse accessor, bytes.
 const SPARSE_JSON: usize = 100;
@@ -30,8 +30,7 @@ const SPARSE_JSON: usize = 100;
 /// Attributes that a target lacks, including the source's targets, are added as zeros.
 pub(super) fn add_targets(
     document: &Document,
-    mesh: MeshId,
-    item: &MeshItem,
+    (mesh, item): (MeshId, &MeshItem),
     baked: &BakedMesh,
     options: &BakeOptions,
     patch: &mut Patch,
@@ -48,7 +47,10 @@ pub(super) fn add_targets(
     let empty = |primitive: &usize| vertices(item, *primitive).is_empty();
     let (empty, drawn): (Vec<usize>, Vec<usize>) = (0..geometry.primitives.len()).partition(empty);
     for &primitive in &drawn {
-        uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
+        // One without weights, which is not uncompressed with them.
+        if !stays_compressed(document, patch, (mesh, item), primitive) {
+            uncompress_once(document, patch, mesh, primitive, report)?;
+        }
         let points = points_of(item, primitive);
         let missing = || GltfWriteError::PrimitiveMissing {
             mesh: mesh.0,
@@ -101,15 +103,17 @@ pub(super) fn add_targets(
         } else {
             vec![Vec::new(); moved.len()]
         };
-        writer.share(moved.iter().chain(&turns).map(Vec::as_slice));
+        let of_points = moved.iter().map(|d| (&d[..], Displaced::Positions));
+        let of_normals = turns.iter().map(|d| (&d[..], Displaced::Normals));
+        writer.share(of_points.chain(of_normals));
         let mut targets = Vec::new();
         for (moved, turns) in moved.iter().zip(&turns) {
             let mut target = Map::new();
-            let accessor = writer.displacements(patch, moved);
+            let accessor = writer.displacements(patch, moved, Displaced::Positions);
             target.insert("POSITION".into(), accessor.into());
             for (other, kind) in &others {
                 let accessor = if other == "NORMAL" && turned {
-                    writer.deltas(patch, turns)
+                    writer.displacements(patch, turns, Displaced::Normals)
                 } else {
                     writer.zeros(patch, points.len(), *kind)
                 };
@@ -223,7 +227,7 @@ fn widen_defaults(mesh: MeshId, item: &MeshItem, baked: &BakedMesh, json: &mut V
 pub(super) struct Writer {
     /// Whether to use sparse accessors if they are smaller. Some players do not read them.
     sparse: bool,
-    /// Whether displacements within -1 - 1 are written as normalised 16-bit integers.
+    /// Whether displacements within -1 - 1 are written as normalised integers.
     quantize: bool,
     /// Whether some were.
     has_quantized: bool,
@@ -246,9 +250,10 @@ impl Writer {
 
     /// Finds vertex lists that several displacements can share: adding a few zeros takes fewer bytes than a separate
     /// list.
-    fn share<'a>(&mut self, all: impl Iterator<Item = &'a [Vec3]>) {
+    fn share<'a>(&mut self, all: impl Iterator<Item = (&'a [Vec3], Displaced)>) {
         let quantize = self.quantize;
-        let all = all.map(|d| (moved(d), Encoding::of(d, quantize), d.len()));
+        let all =
+            all.map(|(d, displaced)| (moved(d), Encoding::of(d, displaced, quantize), d.len()));
         let mut all: Vec<_> = all
             .filter(|(list, encoding, n)| sparse_bytes(list, *encoding) < encoding.dense_size() * n)
             .collect();
@@ -274,23 +279,22 @@ impl Writer {
             .min_by_key(|other| other.len())
     }
 
-    /// Stores displacements, one per vertex, and returns their accessor.
-    pub(super) fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
-        self.put(patch, displacements, true)
-    }
-
-    /// The same for deltas of normals. glTF requires min and max only for POSITION; they take about 75 bytes.
-    fn deltas(&mut self, patch: &mut Patch, deltas: &[Vec3]) -> usize {
-        self.put(patch, deltas, false)
-    }
-
-    fn put(&mut self, patch: &mut Patch, displacements: &[Vec3], has_bounds: bool) -> usize {
+    /// Stores displacements of positions or normals, one per vertex, and returns their accessor.
+    pub(super) fn displacements(
+        &mut self,
+        patch: &mut Patch,
+        displacements: &[Vec3],
+        displaced: Displaced,
+    ) -> usize {
+        // glTF requires min and max only for POSITION; they take about 75 bytes.
+        let has_bounds = displaced == Displaced::Positions;
         let own = moved(displacements);
         if own.is_empty() {
             return self.zeros(patch, displacements.len(), Type::Vec3);
         }
-        let encoding = Encoding::of(displacements, self.quantize);
-        self.has_quantized |= encoding == Encoding::Snorm16;
+        let encoding = Encoding::of(displacements, displaced, self.quantize);
+        let is_quantized = encoding != Encoding::Float;
+        self.has_quantized |= is_quantized;
         let list = self.list_for(&own, encoding).unwrap_or(&own);
         let (component, indices) = encode_indices(list);
         let mut n_bytes = sparse_bytes(list, encoding);
@@ -303,7 +307,7 @@ impl Writer {
         let values = encoding.encode(list.iter().map(|&v| displacements[v]), encoding.size());
         let count = displacements.len();
         let mut entry = members(&accessor(None, encoding.component(), Type::Vec3, count));
-        if encoding == Encoding::Snorm16 {
+        if is_quantized {
             entry.insert("normalized".into(), true.into());
         }
         if has_bounds {
@@ -365,7 +369,7 @@ fn put_dense(
         replaces: None,
         component: encoding.component(),
         kind: Type::Vec3,
-        normalized: encoding == Encoding::Snorm16,
+        normalized: encoding != Encoding::Float,
         count: displacements.len(),
         bytes: encoding.encode(displacements.iter().copied(), encoding.dense_size()),
         target: Some(Target::ArrayBuffer),
@@ -436,7 +440,7 @@ mod tests {
             writer.quantize = true;
             let mut displacements = vec![Vec3::ZERO; 60];
             displacements[3] = Vec3::new(1.0, -0.5, 0.0);
-            writer.displacements(&mut patch, &displacements);
+            writer.displacements(&mut patch, &displacements, Displaced::Positions);
             assert!(writer.has_quantized);
             patch.require_extension(QUANTIZATION);
             patch.require_extension(QUANTIZATION);
@@ -471,7 +475,7 @@ mod tests {
         for (x, component) in [(2.0, 5126), (0.5, 5122)] {
             let mut displacements = vec![Vec3::ZERO; 60];
             displacements[3] = Vec3::X * x;
-            let accessor = writer.displacements(&mut patch, &displacements);
+            let accessor = writer.displacements(&mut patch, &displacements, Displaced::Positions);
             assert_eq!(
                 patch.json["accessors"][accessor]["componentType"],
                 component
@@ -487,12 +491,12 @@ mod tests {
         );
         let mut writer = Writer::new(sparse);
         let mut displacements = vec![Vec3::ZERO; 20];
-        writer.displacements(&mut patch, &displacements);
+        writer.displacements(&mut patch, &displacements, Displaced::Positions);
         // Zeros are written once.
-        writer.displacements(&mut patch, &displacements);
+        writer.displacements(&mut patch, &displacements, Displaced::Positions);
         displacements[3] = Vec3::new(1.0, -2.0, 0.0);
-        writer.displacements(&mut patch, &displacements);
-        writer.displacements(&mut patch, &[Vec3::X; 4]);
+        writer.displacements(&mut patch, &displacements, Displaced::Positions);
+        writer.displacements(&mut patch, &[Vec3::X; 4], Displaced::Positions);
         patch.finish().json
     }
 
@@ -520,9 +524,9 @@ mod tests {
             all
         };
         let all = [displaced(50), displaced(100), displaced(98), displaced(83)];
-        writer.share(all.iter().map(Vec::as_slice));
+        writer.share(all.iter().map(|d| (&d[..], Displaced::Positions)));
         for displacements in &all {
-            writer.displacements(&mut patch, displacements);
+            writer.displacements(&mut patch, displacements, Displaced::Positions);
         }
         let json = patch.finish().json;
         let sparse = |i: usize| &json["accessors"][i]["sparse"];

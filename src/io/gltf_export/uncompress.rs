@@ -1,23 +1,60 @@
 //! Writes edited Draco-compressed primitives as plain accessors.
 //!
-//! Draco stores a primitive as a whole, so that new weights require decompressing all of it. Compressing it again would
-//! quantise a second time; the decompressed numbers are what every player shows, so these are written.
+//! Draco stores a primitive as a whole, so that new weights or positions require decompressing all of it: of plain attributes
+//! beside compressed ones, which the extension allows, several players read nothing (Babylon.js, glTFast). Compressing it again
+//! would quantise a second time; the decompressed numbers are what every player shows, so these are written. Morph targets
+//! alone are read beside compressed vertices: every decoder returns these in the same order.
 
 use super::error::GltfWriteError;
 use super::json::{DRACO, index};
 use super::patch::{NewAccessor, Patch};
-use super::primitives::{attributes_mut, primitive_mut};
+use super::primitives::{attributes_mut, points_of, primitive_mut};
 use super::report::ExportReport;
-use crate::document::{Document, MeshId};
+use crate::document::{Document, MeshId, MeshItem};
 use crate::io::gltf;
 use crate::io::gltf_json::{ComponentType, Target};
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
+use serde_json::Value;
 
 /// Whether a primitive is compressed and was not written uncompressed yet.
 pub(super) fn is_compressed(patch: &mut Patch, mesh: MeshId, primitive: usize) -> bool {
     let entry = primitive_mut(&mut patch.json, mesh, primitive);
     entry.is_some_and(|e| e.get("extensions").is_some_and(|e| e.get(DRACO).is_some()))
+}
+
+/// Whether a compressed primitive can stay so beside new morph targets. One that also has an uncompressed copy cannot, since the
+/// order of vertices in the copy may differ, nor one whose accessors have another number of vertices than the bitstream.
+pub(super) fn stays_compressed(
+    document: &Document,
+    patch: &Patch,
+    (mesh, item): (MeshId, &MeshItem),
+    primitive: usize,
+) -> bool {
+    if document.reshaped().contains(&mesh) {
+        return false;
+    }
+    let entry = patch
+        .json
+        .get("meshes")
+        .and_then(|m| m.get(mesh.0 as usize));
+    let entry = entry.and_then(|mesh| mesh.get("primitives")?.get(primitive));
+    let compressed = entry.and_then(|entry| entry.get("extensions")?.get(DRACO)?.get("attributes"));
+    let Some((entry, compressed)) = entry.zip(compressed.and_then(Value::as_object)) else {
+        return false;
+    };
+    let accessors = patch.json.get("accessors");
+    // The accessor of compressed data without a copy.
+    let alone = |i: Option<&Value>| {
+        let accessor = accessors?.get(index(i)?)?;
+        accessor.get("bufferView").is_none().then_some(accessor)
+    };
+    let n_vertices = points_of(item, primitive).len();
+    let is_whole = |name: &String| {
+        let accessor = entry.get("attributes").and_then(|a| alone(a.get(name)));
+        accessor.is_some_and(|accessor| index(accessor.get("count")) == Some(n_vertices))
+    };
+    alone(entry.get("indices")).is_some() && compressed.keys().all(is_whole)
 }
 
 /// [`uncompress`], unless it was done already.
@@ -36,7 +73,7 @@ pub(super) fn uncompress_once(
 
 /// Rewrites a compressed primitive uncompressed, except for its weights, which are written anew or dropped; others are
 /// unchanged.
-pub(super) fn uncompress(
+fn uncompress(
     document: &Document,
     patch: &mut Patch,
     mesh: MeshId,

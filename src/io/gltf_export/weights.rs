@@ -1,26 +1,27 @@
 //! Writes edited influences as JOINTS_n and WEIGHTS_n of the primitives that use them.
 
 use super::error::GltfWriteError;
+use super::interleaved::Interleaved;
 use super::json::index;
 use super::patch::{NewAccessor, Patch};
 use super::primitives::{attributes, attributes_mut, points_of};
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
 use super::slots::{FileSlots, SlotMap};
+use super::smaller_weights::smaller_primitives;
 use super::uncompress;
+use super::written_mesh::{WrittenMesh, is_skinned};
 use crate::bake::Baked;
 use crate::document::{Document, MeshId, MeshItem};
 use crate::io::gltf_json::{ComponentType, Target};
-use crate::skinning::{CHUNK, Influences, Rows};
+use crate::skinning::{Influences, Rows};
 use crate::task::Task;
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use rayon::prelude::*;
-use serde_json::Value;
+use serde_json::Map;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Rows whose sum differs from 1 by more than this keep their weights as they are.
-const MAX_SUM_ERROR: f64 = 1e-3;
 
 /// The accessors of JOINTS_n and WEIGHTS_n.
 type SetAccessors = (Option<usize>, Option<usize>);
@@ -45,6 +46,9 @@ struct Job<'a> {
 /// Rewrites the influences of every primitive with a point that was edited or `baked`, with invalid weights in the
 /// source, or with compressed ones that new points or morph targets uncompress; and those of a mesh with baked morph targets
 /// where that frees bytes for these.
+///
+/// First, all of these primitives are uncompressed. Then the weights of the source are released, and the attributes that were
+/// interleaved with them are packed. Last, the new weights are stored.
 pub(super) fn patch_weights(
     document: &Document,
     baked: Option<&Baked>,
@@ -54,59 +58,52 @@ pub(super) fn patch_weights(
     report: &mut ExportReport,
     task: &Task,
 ) -> Result<(), GltfWriteError> {
-    let mut jobs = Vec::new();
+    let mut written = Vec::new();
+    let mut dropped = Vec::new();
     for (&mesh, item) in document.meshes() {
         task.check()?;
         if document.kept_weights().contains_key(&mesh) {
-            drop_weights(document, mesh, item, patch, report)?;
-            continue;
-        }
-        let baked = baked.and_then(|baked| baked.meshes.get(&mesh));
-        let influences = baked.map_or(&item.influences, |baked| &baked.influences);
-        let edited = edited_flags(influences, &item.source_influences);
-        let renumbers = slots.renumber_source(document, mesh);
-        let mut primitives = edited_primitives(item, &edited);
-        let all = 0..item.geometry.primitives.len();
-        let has_targets = baked.is_some_and(|baked| !baked.targets.is_empty())
-            || document.reshaped().contains(&mesh);
-        let mut uncompressed = Vec::new();
-        for primitive in all.clone().filter(|_| has_targets) {
-            if uncompress::is_compressed(patch, mesh, primitive) {
-                uncompressed.push(primitive);
+            let all = 0..item.geometry.primitives.len();
+            let skinned = all.filter(|p| is_skinned(&mut patch.json, mesh, item, *p));
+            let skinned: Vec<usize> = skinned.collect();
+            for &primitive in &skinned {
+                uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
             }
+            dropped.push((mesh, item, skinned));
+        } else {
+            let baked = baked.and_then(|baked| baked.meshes.get(&mesh));
+            let found = WrittenMesh::of(document, (mesh, item), baked, slots, patch);
+            for &primitive in &found.primitives {
+                uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
+            }
+            written.push(found);
         }
-        if renumbers || !item.invalid.is_empty() || !uncompressed.is_empty() {
-            let is_invalid = |p: &usize| item.invalid.primitives.contains(&(*p as u32));
-            let is_meant = |p: &usize| {
-                renumbers || primitives.contains(p) || is_invalid(p) || uncompressed.contains(p)
-            };
-            primitives = all
-                .filter(|p| is_meant(p) && is_skinned(&mut patch.json, mesh, item, *p))
-                .collect();
-        }
-        let shrinks = baked.is_some_and(|baked| !baked.targets.is_empty());
-        let fewer = |p: &usize| {
-            !primitives.contains(p)
-                && shrinks
-                && takes_fewer_bytes(patch, mesh, item, influences, *p)
-        };
-        let shrunk: Vec<usize> = (0..item.geometry.primitives.len()).filter(fewer).collect();
-        let is_reweighted = baked.is_some_and(|baked| baked.reweighted);
-        for primitive in primitives.into_iter().chain(shrunk.iter().copied()) {
-            uncompress::uncompress(document, patch, mesh, primitive, report)?;
+    }
+    // Nothing is stored from here to `narrow`, which moves the attributes of interleaved views onto released bytes.
+    let interleaved = interleaved_of_kept_points(document, patch);
+    let smaller = smaller_primitives(&written, patch, &interleaved);
+    let mut jobs = Vec::new();
+    for (of_mesh, smaller) in written.iter().zip(smaller) {
+        let (mesh, item) = (of_mesh.mesh, of_mesh.item);
+        let is_reweighted = of_mesh.baked.is_some_and(|baked| baked.reweighted);
+        for &primitive in of_mesh.primitives.iter().chain(&smaller) {
             let old = release(patch, mesh, item, primitive, report)?;
             jobs.push(Job {
                 mesh,
                 item,
-                influences,
+                influences: of_mesh.influences,
                 primitive,
                 slots: slots.of_mesh(document, mesh),
-                edited: edited.clone(),
+                edited: of_mesh.edited.clone(),
                 old,
-                short: is_reweighted || shrunk.contains(&primitive),
+                short: is_reweighted || smaller.contains(&primitive),
             });
         }
     }
+    for (mesh, item, primitives) in dropped {
+        drop_weights((mesh, item), &primitives, patch, report)?;
+    }
+    patch.narrow(&interleaved);
     let n_jobs = jobs.len();
     // Counted per mesh: a point of several primitives counts once.
     let mut cost: Option<(MeshId, Cost)> = None;
@@ -129,6 +126,25 @@ pub(super) fn patch_weights(
     patch.settle();
     report.n_primitives_rewritten += n_jobs;
     Ok(())
+}
+
+/// The interleaved buffer views without those of reshaped meshes, whose points are written anew afterwards.
+fn interleaved_of_kept_points(document: &Document, patch: &Patch) -> BTreeMap<usize, Interleaved> {
+    let mut interleaved = patch.interleaved();
+    for mesh in document.reshaped() {
+        let Some(item) = document.meshes().get(mesh) else {
+            continue;
+        };
+        for primitive in 0..item.geometry.primitives.len() {
+            let attributes = attributes(&patch.json, *mesh, primitive);
+            let accessors = attributes.into_iter().flat_map(Map::values);
+            for accessor in accessors.filter_map(|i| index(Some(i))) {
+                let view = patch.view_of(accessor);
+                view.and_then(|view| interleaved.remove(&view));
+            }
+        }
+    }
+    interleaved
 }
 
 /// The changes that fitted the rows of a mesh to the format.
@@ -169,43 +185,14 @@ impl Cost {
     }
 }
 
-/// n_points: whether the influences `now` differ from those `before`; empty if none do.
-fn edited_flags(now: &Influences, before: &Influences) -> Arc<[bool]> {
-    let mut flags = Vec::new();
-    for (c, (now_rows, rows)) in now.chunks().iter().zip(before.chunks()).enumerate() {
-        if Arc::ptr_eq(now_rows, rows) {
-            continue;
-        }
-        for i in 0..now_rows.len() {
-            if now_rows.row(i) != rows.row(i) {
-                flags.resize(now.len(), false);
-                flags[c * CHUNK + i] = true;
-            }
-        }
-    }
-    flags.into()
-}
-
-fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
-    let is_edited = |&point: &u32| edited.get(point as usize) == Some(&true);
-    (0..item.geometry.primitives.len())
-        .filter(|&p| points_of(item, p).iter().any(is_edited))
-        .collect()
-}
-
 /// Takes the influences of an unbound mesh from its primitives: without a skin they mean nothing (glTF 2.0, 3.7.3.3).
 fn drop_weights(
-    document: &Document,
-    mesh: MeshId,
-    item: &MeshItem,
+    (mesh, item): (MeshId, &MeshItem),
+    primitives: &[usize],
     patch: &mut Patch,
     report: &mut ExportReport,
 ) -> Result<(), GltfWriteError> {
-    for primitive in 0..item.geometry.primitives.len() {
-        if !is_skinned(&mut patch.json, mesh, item, primitive) {
-            continue;
-        }
-        uncompress::uncompress(document, patch, mesh, primitive, report)?;
+    for &primitive in primitives {
         let old = release(patch, mesh, item, primitive, report)?;
         if let Some(attributes) = attributes_mut(&mut patch.json, mesh, primitive) {
             for set in 0..old.len() {
@@ -216,46 +203,6 @@ fn drop_weights(
         report.n_primitives_rewritten += 1;
     }
     Ok(())
-}
-
-/// Whether a primitive that was read has influences in the file.
-fn is_skinned(json: &mut Value, mesh: MeshId, item: &MeshItem, primitive: usize) -> bool {
-    let attributes = attributes_mut(json, mesh, primitive);
-    !points_of(item, primitive).is_empty() && attributes.is_some_and(|a| a.contains_key("JOINTS_0"))
-}
-
-/// Whether joints of 8 or 16 bits and weights of 16 bits take fewer bytes than the single set of a primitive, which no other
-/// data shares, and hold all its influences.
-fn takes_fewer_bytes(
-    patch: &Patch,
-    mesh: MeshId,
-    item: &MeshItem,
-    influences: &Influences,
-    primitive: usize,
-) -> bool {
-    let points = points_of(item, primitive);
-    let attributes = attributes(&patch.json, mesh, primitive);
-    let Some(attributes) = attributes.filter(|a| !points.is_empty() && !a.contains_key("JOINTS_1"))
-    else {
-        return false;
-    };
-    let element = |name: &str| patch.separate_element(index(attributes.get(name))?);
-    let (Some(joints), Some(weights)) = (element("JOINTS_0"), element("WEIGHTS_0")) else {
-        return false;
-    };
-    let mut largest = 0;
-    let is_one_set = |&point: &u32| {
-        let (mut n, mut sum) = (0, 0.0);
-        for (slot, w) in influences.row(point).iter().filter(|&(_, w)| w > 0.0) {
-            (n, sum) = (n + 1, sum + f64::from(w));
-            largest = largest.max(slot);
-        }
-        // 16 bits store fractions of the sum, which would change others.
-        (1..=4).contains(&n) && (sum - 1.0).abs() <= MAX_SUM_ERROR
-    };
-    let fits = points.iter().all(is_one_set);
-    let of_joint = if largest <= 0xff { 1 } else { 2 };
-    fits && 4 * (of_joint + 2) < joints + weights
 }
 
 /// Releases the accessors of a primitive's influences.

@@ -5,11 +5,13 @@ use crate::bake::MAX_MORPHS;
 use crate::document::ClipId;
 use crate::editor::Editor;
 use crate::editor::exporting::Correction;
-use crate::export::ExportPreset;
+use crate::export::{ExportPreset, requires_quantization};
 use crate::finding::counted;
 use crate::view::theme;
 use eframe::egui;
-use egui::{Button, CollapsingHeader, ComboBox, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
+use egui::{
+    Button, Checkbox, CollapsingHeader, ComboBox, DragValue, Grid, RichText, Role, Ui, WidgetInfo,
+};
 
 /// Tolerance, in % of the bounding-box diagonal.
 const TOLERANCE: std::ops::RangeInclusive<f64> = 0.001..=10.0;
@@ -146,6 +148,7 @@ fn plain_ui(ui: &mut Ui, editor: &mut Editor) {
 
 fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
     let diagonal = editor.rest_diagonal();
+    let quantized = requires_quantization(editor.document());
     let bake = &mut editor.export_settings_mut().bake;
     let number = |ui: &mut Ui, value: DragValue<'_>, name: &str, about: &str| {
         let response = ui.add_sized([72.0, theme::ROW], value);
@@ -206,9 +209,7 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
                 ui.checkbox(&mut bake.unipolar, "Weights 0–1").on_hover_text(
                     "Keep morph target weights between 0 and 1, as some engines require. Costs one more target.",
                 );
-                ui.checkbox(&mut bake.quantize, "Quantize").on_hover_text(
-                    "Store morph targets in 16 bits. The file gets smaller, but programs without KHR_mesh_quantization cannot open it.",
-                );
+                quantize_ui(ui, &mut bake.quantize, quantized);
             }
         });
     }
@@ -217,6 +218,21 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
         ui.label(RichText::new("Writes up to 4 influences per vertex.").color(dim));
     }
     clips_ui(ui, editor, correction);
+}
+
+/// Draws whether morph targets are quantized: always where the model `requires` the extension.
+fn quantize_ui(ui: &mut Ui, quantize: &mut bool, requires: bool) {
+    if requires {
+        ui.add_enabled(false, Checkbox::new(&mut true, "Quantize"))
+            .on_disabled_hover_text(
+                "Morph targets are quantized: this model already requires KHR_mesh_quantization.",
+            );
+        return;
+    }
+    ui.checkbox(quantize, "Quantize").on_hover_text(
+        "Quantize morph targets to 16 bits and their normals to 8. The file gets smaller, but programs without KHR_mesh_quantization \
+         cannot open it.",
+    );
 }
 
 /// Draws the clips to correct or to bake into frames.

@@ -115,7 +115,8 @@ fn places(patch: &Patch) -> Vec<(usize, usize)> {
 #[test]
 fn what_shares_its_bytes_or_is_read_twice_does_not_become_free() {
     let separate = |json: Value, policy: Policy, accessor: usize| {
-        patch(json, 300, policy).separate_element(accessor)
+        let patch = patch(json, 300, policy);
+        patch.separable_element(accessor, 1, &BTreeMap::new())
     };
     assert_eq!(separate(skinned(), Policy::Reuse, 2), Some(8));
     assert_eq!(separate(skinned(), Policy::Append, 2), None);
@@ -128,10 +129,53 @@ fn what_shares_its_bytes_or_is_read_twice_does_not_become_free() {
     let mut twice = skinned();
     let primitives = twice["meshes"][0]["primitives"].as_array_mut().unwrap();
     primitives.push(primitives[0].clone());
-    assert_eq!(separate(twice, Policy::Reuse, 2), None);
+    assert_eq!(separate(twice.clone(), Policy::Reuse, 2), None);
+    let both = patch(twice, 300, Policy::Reuse).separable_element(2, 2, &BTreeMap::new());
+    assert_eq!(both, Some(8));
     let mut compressed = skinned();
     compressed["bufferViews"][1]["extensions"] = json!({"EXT_meshopt_compression": {}});
     assert_eq!(separate(compressed, Policy::Reuse, 2), None);
+}
+
+/// Two vertices of which each has its position, joints and weights together, and other data after them.
+fn rows() -> Value {
+    let column = |at: usize, component: u32, kind: &str| json!({"bufferView": 0, "byteOffset": at, "componentType": component, "count": 2, "type": kind});
+    json!({
+        "buffers": [{"byteLength": 300}],
+        "bufferViews": [
+            {"buffer": 0, "byteLength": 72, "byteStride": 36, "target": 34962},
+            {"buffer": 0, "byteOffset": 72, "byteLength": 228}],
+        "accessors": [column(24, 5126, "VEC3"), column(0, 5126, "VEC4"), column(16, 5123, "VEC4")],
+        "images": [{"bufferView": 1}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "WEIGHTS_0": 1, "JOINTS_0": 2}}]}]
+    })
+}
+
+#[test]
+fn released_attributes_leave_interleaved_rows() {
+    let bytes: Vec<u8> = (0..=255).cycle().take(300).collect();
+    let allocator = Allocator::new(&rows(), 0, bytes.clone().into(), Policy::Reuse);
+    let mut patch = Patch::new(rows(), allocator);
+    let interleaved = patch.interleaved();
+    assert_eq!(patch.separable_element(1, 1, &interleaved), Some(16));
+    patch.release(Some(1));
+    patch.release(Some(2));
+    patch.narrow(&interleaved);
+    assert_eq!(
+        patch.json["bufferViews"][0],
+        json!({"buffer": 0, "byteLength": 24, "byteStride": 12, "target": 34962})
+    );
+    assert_eq!(patch.json["accessors"][0]["byteOffset"], 0);
+    // The 48 bytes behind the positions take new data.
+    patch.put(floats(Some(1), &[1.0; 8]));
+    patch.put(floats(Some(2), &[2.0; 4]));
+    let patched = patch.finish();
+    assert_eq!(patched.n_bytes_added, 0);
+    let positions = [&bytes[24..36], &bytes[60..72]].concat();
+    assert_eq!(patched.bytes[..24], positions);
+    assert_eq!(patched.bytes[24..28], 1.0f32.to_le_bytes());
+    assert_eq!(patched.bytes[56..60], 2.0f32.to_le_bytes());
+    assert_eq!(patched.bytes[72..], bytes[72..]);
 }
 
 #[test]
