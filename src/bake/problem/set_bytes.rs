@@ -12,8 +12,8 @@ pub(crate) const SET_BYTES: f64 = 12.0;
 pub(crate) struct SetBytes {
     /// With the rows of the source, which are written in fewer bytes where that frees some: 0 or negative.
     pub(crate) kept: f64,
-    /// With new rows, as helper joints need them, in addition: positive where the bytes of the source's do not become free,
-    /// as compressed ones, or where there are fewer of them.
+    /// What new rows, as helper joints need them, add to that. Positive where the bytes of the source do not become free (as
+    /// compressed ones), or are fewer.
     pub(crate) rewritten: f64,
 }
 
@@ -47,6 +47,7 @@ impl SetBytes {
             ) else {
                 continue;
             };
+            sum.rewritten += uncompressed(json, primitive);
             // Primitives may share their vertices.
             if !seen.insert((joints, weights)) {
                 continue;
@@ -62,7 +63,7 @@ impl SetBytes {
                 attribute(primitive, "JOINTS_1").is_none() && old.iter().all(|size| *size > 0.0);
             let kept = if is_separate { rewritten.min(0.0) } else { 0.0 };
             sum.kept += vertices * kept;
-            sum.rewritten += vertices * (rewritten - kept) + uncompressed(json, primitive);
+            sum.rewritten += vertices * (rewritten - kept);
         }
         Some(sum)
     }
@@ -114,7 +115,8 @@ impl Readers {
     }
 
     /// Whether the bytes of an accessor become free once the sets of a mesh do not read them: not those of compressed data, and
-    /// not those in rows with the sets of other meshes.
+    /// not those in rows with the sets of other meshes. An estimate: an export also keeps interleaved views as they are that
+    /// something else reads.
     fn frees(&self, json: &Value, accessor: usize, mesh: usize) -> bool {
         let accessor = list(json, "accessors").get(accessor);
         let place = accessor.and_then(|accessor| place(json, accessor));
@@ -146,22 +148,22 @@ fn uncompressed(json: &Value, primitive: &Value) -> f64 {
     let Some(draco) = primitive.pointer("/extensions/KHR_draco_mesh_compression") else {
         return 0.0;
     };
-    let accessor = |i: &Value| list(json, "accessors").get(i.as_u64()? as usize);
-    let attributes = primitive.get("attributes").and_then(Value::as_object);
-    let attributes = attributes.into_iter().flatten();
-    let others = attributes.filter(|(name, _)| *name != "JOINTS_0" && *name != "WEIGHTS_0");
-    let plain = others.map(|(_, i)| i).chain(primitive.get("indices"));
-    let plain: Vec<&Value> = plain.filter_map(accessor).collect();
-    if plain
-        .iter()
-        .any(|accessor| accessor.get("bufferView").is_some())
-    {
+    let compressed = draco.get("attributes").and_then(Value::as_object);
+    let names = compressed.into_iter().flatten().map(|(name, _)| name);
+    let attributes = names.map(|name| (name.as_str(), attribute(primitive, name)));
+    let indices = primitive.get("indices").and_then(Value::as_u64);
+    let all = attributes.chain([("indices", indices.map(|i| i as usize))]);
+    let accessor = |i: Option<usize>| list(json, "accessors").get(i?);
+    let all: Vec<(&str, Option<&Value>)> = all.map(|(name, i)| (name, accessor(i))).collect();
+    let has_copy = |entry: Option<&Value>| entry.is_none_or(|e| e.get("bufferView").is_some());
+    if all.iter().any(|(_, entry)| has_copy(*entry)) {
         return 0.0;
     }
-    let bytes: f64 = plain
+    let plain = all
         .iter()
-        .map(|accessor| count(accessor) * element(accessor))
-        .sum();
+        .filter(|(name, _)| *name != "JOINTS_0" && *name != "WEIGHTS_0");
+    let plain = plain.filter_map(|(_, entry)| *entry);
+    let bytes: f64 = plain.map(|entry| count(entry) * element(entry)).sum();
     let view = draco.get("bufferView").and_then(Value::as_u64);
     let view = view.and_then(|i| list(json, "bufferViews").get(i as usize)?.get("byteLength"));
     bytes - view.and_then(Value::as_f64).unwrap_or(0.0)
@@ -273,12 +275,15 @@ mod tests {
             accessor.as_object_mut().unwrap().remove("bufferView");
         }
         let primitive = &mut draco["meshes"][0]["primitives"][0];
-        primitive["extensions"] =
-            json!({"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {}}});
+        primitive["extensions"] = json!({"KHR_draco_mesh_compression": {
+            "bufferView": 0, "attributes": {"JOINTS_0": 0, "WEIGHTS_0": 1, "POSITION": 2}}});
         primitive["attributes"]["POSITION"] = json!(2);
+        primitive["indices"] = json!(3);
         let positions = json!({"componentType": 5126, "count": 10, "type": "VEC3"});
-        draco["accessors"].as_array_mut().unwrap().push(positions);
-        assert_eq!(of(&draco), (0.0, 120.0 + 120.0 - 240.0));
+        let indices = json!({"componentType": 5123, "count": 30, "type": "SCALAR"});
+        let accessors = draco["accessors"].as_array_mut().unwrap();
+        accessors.extend([positions, indices]);
+        assert_eq!(of(&draco), (0.0, 120.0 + 120.0 + 60.0 - 240.0));
         draco["accessors"][2]["bufferView"] = json!(0);
         assert_eq!(of(&draco), (0.0, 120.0));
     }

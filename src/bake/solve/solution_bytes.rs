@@ -14,8 +14,7 @@ use std::collections::BTreeSet;
 
 impl Problem<'_> {
     /// The bytes of a solution's helper joints, tracks, morph targets and weights, less those of the sets of influences that
-    /// its weights no longer need, beyond [`SetBytes::kept`](crate::bake::problem::set_bytes::SetBytes). Normal deltas are
-    /// estimated as for candidates.
+    /// its weights no longer need. `SetBytes::kept` is not included. Normal deltas are estimated as for candidates.
     pub(super) fn bytes_of(
         &self,
         group: &Group,

@@ -131,6 +131,11 @@ impl Patch {
         }
     }
 
+    /// The number of references to an accessor.
+    pub(super) fn n_references(&self, accessor: usize) -> u32 {
+        self.uses.accessors.get(accessor).copied().unwrap_or(0)
+    }
+
     /// The buffer view of an accessor.
     pub(super) fn view_of(&self, accessor: usize) -> Option<usize> {
         let entry = self.json.get("accessors")?.get(accessor)?;
@@ -154,7 +159,7 @@ impl Patch {
         // The readers of a view are counted without accessors that are released already.
         found.retain(|_, rows| {
             let mut columns = rows.columns();
-            columns.all(|(accessor, _)| self.uses.accessors.get(accessor).is_some_and(|n| *n > 0))
+            columns.all(|(accessor, _)| self.n_references(accessor) > 0)
         });
         found
     }
@@ -176,7 +181,7 @@ impl Patch {
             && (stride == size || interleaved.contains_key(&at))
             && entry.get("sparse").is_none()
             && !self.is_compressed(accessor)
-            && self.uses.accessors.get(accessor) == Some(&n_references);
+            && self.n_references(accessor) == n_references;
         is_separable.then_some(size)
     }
 

@@ -15,7 +15,8 @@ const MAX_SUM_ERROR: f64 = 1e-3;
 /// The accessors of the points of a primitive and of their weights.
 type Vertices = [Option<usize>; 3];
 
-/// How often the primitives that are dropped are looked for: those of one view may hold back those of another.
+/// The number of passes that drop primitives, since those of one view may hold back those of another; the next one drops all whose
+/// weights are interleaved.
 const MOST_PASSES: usize = 8;
 
 /// The primitives of each mesh with baked morph targets for which joints of 8 or 16 bits and weights of 16 bits take fewer bytes
@@ -51,15 +52,20 @@ pub(super) fn smaller_primitives(
                 .flat_map(|&primitive| sets(mesh, primitive))
                 .collect()
         };
-        let released: BTreeSet<usize> = meshes.iter().zip(&smaller).flat_map(of_mesh).collect();
-        let kept = places
-            .iter()
-            .filter(|(accessor, _)| !released.contains(accessor));
+        let mut released: BTreeMap<usize, u32> = BTreeMap::new();
+        for accessor in meshes.iter().zip(&smaller).flat_map(of_mesh) {
+            *released.entry(accessor).or_default() += 1;
+        }
+        let kept = places.iter().filter(|(accessor, _)| {
+            let n = released.get(accessor).copied().unwrap_or(0);
+            n < patch.n_references(**accessor)
+        });
         let kept: BTreeSet<(usize, usize)> = kept.map(|(_, place)| *place).collect();
+        let is_last = pass == MOST_PASSES;
         // Nothing becomes free where the weights of other vertices stay in the same place of their rows.
         let is_freed = |accessor: usize| {
             let place = places.get(&accessor);
-            place.is_none_or(|place| !kept.contains(place) && pass < MOST_PASSES)
+            place.is_none_or(|place| !is_last && !kept.contains(place))
         };
         let mut drops = false;
         for (mesh, primitives) in meshes.iter().zip(&mut smaller) {

@@ -128,7 +128,8 @@ pub(super) fn patch_weights(
     Ok(())
 }
 
-/// The interleaved buffer views without those of reshaped meshes, whose points are written anew afterwards.
+/// The interleaved buffer views without those of reshaped meshes, whose points are written anew afterwards: bytes of packed rows
+/// do not become free again.
 fn interleaved_of_kept_points(document: &Document, patch: &Patch) -> BTreeMap<usize, Interleaved> {
     let mut interleaved = patch.interleaved();
     for mesh in document.reshaped() {
@@ -139,8 +140,9 @@ fn interleaved_of_kept_points(document: &Document, patch: &Patch) -> BTreeMap<us
             let attributes = attributes(&patch.json, *mesh, primitive);
             let accessors = attributes.into_iter().flat_map(Map::values);
             for accessor in accessors.filter_map(|i| index(Some(i))) {
-                let view = patch.view_of(accessor);
-                view.and_then(|view| interleaved.remove(&view));
+                if let Some(view) = patch.view_of(accessor) {
+                    interleaved.remove(&view);
+                }
             }
         }
     }
