@@ -28,7 +28,7 @@ pub(crate) struct GroupMesh {
     pub(crate) weights: Vec<WeightRow>,
     /// The weights in an uncorrected file (at most [`MAX_INFLUENCES`]), n_points.
     pub(crate) file_weights: Vec<WeightRow>,
-    /// By how much the first set of influences changes in the file.
+    /// The change in bytes of its first set of influences in the file.
     pub(crate) set_bytes: SetBytes,
     /// Points whose linear blend skinning error needs correction, ascending.
     pub(crate) active: Vec<u32>,

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The bytes of a vertex's joints and weights as a correction writes them: joints of 8 bits, weights of 16 bits.
 pub(crate) const SET_BYTES: f64 = 12.0;
 
-/// By how many bytes the first set of influences of a mesh changes in a corrected file.
+/// The change in bytes of the first set of influences (JOINTS_0 and WEIGHTS_0) of a mesh in a corrected file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SetBytes {
-    /// With the rows of the source, which are written in fewer bytes where that frees some: 0 or negative.
+    /// If the influences of the source stay. 0 or negative: they are written in fewer bytes where that frees some.
     pub(crate) kept: f64,
-    /// What new rows, as helper joints need them, add to that. Positive where the bytes of the source do not become free (as
-    /// compressed ones), or are fewer.
+    /// What new influences, as helper joints need them, add to that. Positive where the bytes of the source do not become free
+    /// (as compressed ones), or are fewer.
     pub(crate) rewritten: f64,
 }
 
@@ -78,10 +78,10 @@ enum Reader {
     Other,
 }
 
-/// A buffer view, and the offset in it: in each of its rows, if it has a stride.
+/// A buffer view and a byte offset in it, modulo its stride if it has one.
 type Place = (usize, usize);
 
-/// What reads each place of the buffer views.
+/// What reads the bytes at each place of the buffer views.
 struct Readers(BTreeMap<Place, Reader>);
 
 impl Readers {
@@ -142,8 +142,8 @@ fn place(json: &Value, accessor: &Value) -> Option<Place> {
     view.get("extensions").is_none().then_some((i, in_row))
 }
 
-/// The bytes that a primitive takes more if it is written without its Draco compression, as with new weights. One that has an
-/// uncompressed copy is written so in any case.
+/// The additional bytes of a primitive that is written without its Draco compression, as with new weights. A primitive with an
+/// uncompressed copy is always written without it: 0.
 fn uncompressed(json: &Value, primitive: &Value) -> f64 {
     let Some(draco) = primitive.pointer("/extensions/KHR_draco_mesh_compression") else {
         return 0.0;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// An interleaved buffer view whose range no other view shares and that only accessors read, each as a column of its rows.
+/// An interleaved buffer view that overlaps no other and that only accessors read. Each accessor is a column of its rows.
 pub(super) struct Interleaved {
     /// Its bytes in the buffer.
     pub(super) range: Range<usize>,
@@ -21,7 +21,7 @@ struct Column {
     accessor: usize,
     /// The first row with an element: the vertices of several primitives may follow each other.
     first: usize,
-    /// Of its elements in their rows.
+    /// The byte offset of its elements in their rows.
     offset: usize,
     size: usize,
     count: usize,
@@ -31,7 +31,7 @@ struct Column {
 pub(super) struct Packed {
     pub(super) rows: Vec<u8>,
     pub(super) stride: usize,
-    /// The offset of each accessor that was kept.
+    /// The accessors that were kept, each with its byte offset.
     pub(super) offsets: Vec<(usize, usize)>,
 }
 
@@ -45,7 +45,7 @@ impl Interleaved {
         parts.windows(2).any(|pair| pair[1].0 < pair[0].1)
     }
 
-    /// The accessors, and the offset of each in its rows.
+    /// The accessors, each with its byte offset modulo the stride.
     pub(super) fn columns(&self) -> impl Iterator<Item = (usize, usize)> {
         self.columns
             .iter()

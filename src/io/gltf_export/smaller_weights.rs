@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rows whose sum differs from 1 by more than this keep their weights as they are.
 const MAX_SUM_ERROR: f64 = 1e-3;
 
-/// The accessors of the points of a primitive and of their weights.
+/// The accessors POSITION, JOINTS_0 and WEIGHTS_0 of a primitive.
 type Vertices = [Option<usize>; 3];
 
 /// The number of passes that drop primitives, since those of one view may hold back those of another; the next one drops all whose
