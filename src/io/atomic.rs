@@ -186,7 +186,7 @@ impl Staged {
 }
 
 /// The permissions of an existing file, or the reason why it cannot be replaced.
-fn permissions_of(file: &Path) -> Result<Option<fs::Permissions>, &'static str> {
+pub(super) fn permissions_of(file: &Path) -> Result<Option<fs::Permissions>, &'static str> {
     match fs::metadata(file) {
         Ok(there) if there.is_dir() => Err("it is a folder"),
         // The rename would turn a device or a pipe into a file.

@@ -4,7 +4,7 @@
 //! written. Two paths are the same file if they resolve to the same real path (with symbolic links resolved, even if
 //! the file does not exist yet) or are hard links of one file.
 
-use super::atomic::{Disk, Staged, WriteError, real_path, write_atomically};
+use super::atomic::{Disk, Staged, WriteError, permissions_of, real_path, write_atomically};
 use crate::document::Document;
 use crate::task::Task;
 use percent_encoding::percent_decode_str;
@@ -109,8 +109,10 @@ impl Outputs {
         self.protect(path, PROJECT);
     }
 
-    /// Returns an error if `path` is an input or an output claimed before.
+    /// Returns an error if `path` is an input, an output claimed before, or nothing that can be replaced by a file: also
+    /// before long work, whose result could not be written.
     pub fn check(&self, path: &Path) -> Result<(), WriteError> {
+        check_replaceable(path)?;
         let file = File::at(path);
         if let Some((_, what)) = self.inputs.iter().find(|(input, _)| input.is(&file)) {
             return Err(WriteError::IsInput {
@@ -163,6 +165,23 @@ impl Outputs {
             });
         }
         Ok(())
+    }
+}
+
+/// Returns an error if what is at `path` cannot be replaced by a file, or if a part of its folder is no folder.
+fn check_replaceable(path: &Path) -> Result<(), WriteError> {
+    let refused = |what: String| WriteError::Refused {
+        path: path.to_owned(),
+        what,
+    };
+    permissions_of(path).map_err(|why| refused(why.into()))?;
+    let parents = path.ancestors().skip(1);
+    let mut there = parents.filter_map(|parent| Some((parent, std::fs::metadata(parent).ok()?)));
+    match there.next() {
+        Some((parent, there)) if !there.is_dir() => {
+            Err(refused(format!("\"{}\" is not a folder", parent.display())))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -273,6 +292,28 @@ mod tests {
             assert!(outputs.claim(&at("later.json")).is_err());
             assert!(outputs.claim(&at("a.json")).is_err());
         }
+    }
+
+    #[test]
+    fn what_no_file_can_replace_is_refused_before_the_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("file"), "model").unwrap();
+        std::fs::create_dir(at("sub")).unwrap();
+        let mut outputs = Outputs::default();
+        let mut why = |name: &str| outputs.claim(&at(name)).unwrap_err().to_string();
+        assert!(why("sub").ends_with("it is a folder."));
+        for below in ["file/x.json", "file/deep/x.json"] {
+            let expected = format!("\"{}\" is not a folder.", at("file").display());
+            assert!(why(below).ends_with(&expected), "{}", why(below));
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("/dev/null", at("device")).unwrap();
+            assert!(why("device").ends_with("it is not a regular file."));
+        }
+        outputs.claim(&at("sub/deep/x.json")).unwrap();
+        outputs.claim(&at("file")).unwrap();
     }
 
     #[test]
