@@ -47,6 +47,7 @@ mod reshaped;
 mod rows;
 mod sample_drivers;
 mod shapes;
+mod shared_meshes;
 mod slots;
 mod smaller_weights;
 mod targets;

@@ -9,7 +9,8 @@ use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::slots::FileSlots;
 use super::{
-    clips, drivers, helper_joints, joints, node_constraints, nodes, reshaped, weights, widen,
+    clips, drivers, helper_joints, joints, node_constraints, nodes, reshaped, shared_meshes,
+    weights, widen,
 };
 use crate::bake::{BakeMode, BakeOptions, Baked};
 use crate::document::{ClipId, Document, Repairs};
@@ -135,6 +136,9 @@ pub fn write_model(
     nodes::patch_rotations(document, &repairs.rotations, &mut patch.json);
     if changes.write_pose_as_rest {
         nodes::patch_rest(document, &mut patch.json, &mut report);
+    }
+    if let Some(baked) = baked {
+        shared_meshes::copy_for_each_node(baked, &mut patch, &mut report);
     }
     let all = changes.node_constraints;
     node_constraints::patch_constraints(document, all, &mut patch, &mut report);

@@ -1,0 +1,91 @@
+//! Meshes that several nodes draw. three.js finds the objects of a weights track by name, and those of several primitives have
+//! the same names in each node that draws the mesh, so that all tracks animate the first. Each further node gets a copy of the
+//! mesh's entry, which references the same data.
+
+use super::json::{each, entry_mut, index, place};
+use super::patch::Patch;
+use super::report::ExportReport;
+use crate::bake::Baked;
+use crate::finding::{Finding, counted};
+
+/// Nodes of a mesh that get a copy. Beyond that, the copies would take more bytes than the correction is worth.
+const MOST_NODES: usize = 64;
+
+/// Gives each node that draws a mesh of several primitives with new targets a mesh of its own.
+pub(super) fn copy_for_each_node(baked: &Baked, patch: &mut Patch, report: &mut ExportReport) {
+    let corrected = baked.meshes.iter().filter(|(_, m)| !m.targets.is_empty());
+    for mesh in corrected.map(|(mesh, _)| mesh.0 as usize) {
+        let Some(entry) = entry_mut(&mut patch.json, "meshes", mesh).cloned() else {
+            continue;
+        };
+        let n_primitives = entry.get("primitives").and_then(|p| p.as_array());
+        let nodes = (0..).zip(each(&patch.json, "nodes"));
+        let nodes = nodes.filter(|(_, node)| index(node.get("mesh")) == Some(mesh));
+        let nodes: Vec<usize> = nodes.map(|(node, _)| node).collect();
+        let is_several = n_primitives.is_some_and(|primitives| primitives.len() > 1);
+        if !is_several || !(2..=MOST_NODES).contains(&nodes.len()) {
+            continue;
+        }
+        for &node in &nodes[1..] {
+            let copy = place(&mut patch.json, "meshes", None, entry.clone());
+            if let Some(node) = entry_mut(&mut patch.json, "nodes", node) {
+                node.insert("mesh".into(), copy.into());
+            }
+        }
+        report.findings.push(Finding::info(
+            format!("meshes[{mesh}]"),
+            format!(
+                "{} draw it. Each gets a mesh of its own with the same data, because three.js plays the weights of only one.",
+                counted(nodes.len(), "node")
+            ),
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bake::{BakedMesh, BakedTarget};
+    use crate::document::MeshId;
+    use crate::io::gltf_export::allocator::Allocator;
+    use crate::skinning::Influences;
+    use serde_json::{Value, json};
+
+    fn baked(n_targets: usize) -> Baked {
+        let mesh = BakedMesh {
+            influences: Influences::default(),
+            reweighted: false,
+            targets: vec![BakedTarget::default(); n_targets],
+        };
+        Baked {
+            meshes: [(MeshId(0), mesh)].into(),
+            ..Baked::default()
+        }
+    }
+
+    fn meshes_of_nodes(n_targets: usize, n_primitives: usize, n_nodes: usize) -> (Value, usize) {
+        let primitives = vec![json!({"attributes": {"POSITION": 3}}); n_primitives];
+        let mut nodes = vec![json!({"mesh": 0, "skin": 1}); n_nodes];
+        nodes.push(json!({"mesh": 1}));
+        let meshes = json!([{"name": "Body", "primitives": primitives}, {"primitives": []}]);
+        let json = json!({"nodes": nodes, "meshes": meshes});
+        let mut patch = Patch::new(json, Allocator::default());
+        let mut report = ExportReport::default();
+        copy_for_each_node(&baked(n_targets), &mut patch, &mut report);
+        let meshes = patch.json["meshes"].as_array().unwrap();
+        assert!(meshes[2..].iter().all(|mesh| *mesh == meshes[0]));
+        let drawn = each(&patch.json, "nodes").map(|node| node["mesh"].clone());
+        (drawn.collect(), report.findings.len())
+    }
+
+    #[test]
+    fn each_node_of_a_mesh_of_several_primitives_draws_its_own() {
+        assert_eq!(meshes_of_nodes(1, 2, 3), (json!([0, 2, 3, 1]), 1));
+        // One primitive has the name of the node; without new targets, nothing changes.
+        assert_eq!(meshes_of_nodes(1, 1, 3), (json!([0, 0, 0, 1]), 0));
+        assert_eq!(meshes_of_nodes(0, 2, 3), (json!([0, 0, 0, 1]), 0));
+        assert_eq!(meshes_of_nodes(1, 2, 1), (json!([0, 1]), 0));
+        let (many, n_findings) = meshes_of_nodes(1, 2, MOST_NODES + 1);
+        assert!(n_findings == 0 && many[MOST_NODES] == 0);
+    }
+}
