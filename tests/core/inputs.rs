@@ -33,7 +33,7 @@ impl Originals {
         let document = opened(&arm).unwrap();
         let project = project_of(&document);
         Self {
-            models: vec![arm, hand],
+            models: [arm, hand].into_iter().chain(COMPRESSED).collect(),
             weights: weights_file::to_text(&weights_file::weights_of(&document).unwrap()),
             project,
             document,
@@ -44,6 +44,12 @@ impl Originals {
         }
     }
 }
+
+/// A skinned strip with a clip, compressed with Draco and with EXT_meshopt_compression.
+const COMPRESSED: [Bytes; 2] = [
+    Bytes::from_static(include_bytes!("../fixtures/simple_skin_draco.glb")),
+    Bytes::from_static(include_bytes!("../fixtures/simple_skin_meshopt.glb")),
+];
 
 /// A cube with a hole, of two objects with two materials, with every kind of line.
 const OBJ: &str = "\
@@ -188,7 +194,7 @@ fn use_document(mut document: Document, choice: Choice) {
     let mode = choice.export;
     let correct = |mode| BakeOptions {
         mode,
-        tolerance: 0.05,
+        tolerance: 0.005,
         max_morphs: 2,
         max_joints: 8,
         ..BakeOptions::default()

@@ -4,6 +4,7 @@
 //! Each case is a seed. `SINEW_MUTATIONS_SEED=N` runs the one case N; `SINEW_MUTATIONS_SECS=S` runs new cases for S
 //! seconds, from a seed of its own on.
 
+use crate::bake_sources::{bend, tube};
 use crate::cli::messages;
 use crate::gltf_builder::{Gltf, skinned};
 use crate::inputs::{
@@ -96,6 +97,43 @@ fn textured() -> Gltf {
         primitive
     });
     gltf.json["meshes"][0]["primitives"] = primitives.collect();
+    gltf
+}
+
+/// A bent tube, whose correction rewrites its weights.
+fn bent() -> Gltf {
+    let mut gltf = tube(2);
+    bend(&mut gltf, "Bend", "LINEAR");
+    gltf
+}
+
+fn attribute(gltf: &Gltf, name: &str) -> usize {
+    let attributes = &gltf.json["meshes"][0]["primitives"][0]["attributes"];
+    attributes[name].as_u64().unwrap() as usize
+}
+
+/// The tube with interleaved attributes.
+fn interleaved() -> Gltf {
+    let mut gltf = bent();
+    let columns = ["POSITION", "JOINTS_0", "NORMAL", "WEIGHTS_0"];
+    gltf.interleave(&[columns.map(|name| attribute(&gltf, name)).to_vec()]);
+    gltf
+}
+
+/// The tube with positions in normalised 16-bit integers, at half its size.
+fn quantized() -> Gltf {
+    let mut gltf = bent();
+    let mut positions = Vec::new();
+    let is = attribute(&gltf, "POSITION");
+    gltf.change_f32s(is, |floats| {
+        positions.extend(floats.iter().map(|x| (x / 2.0 * 32767.0) as i16));
+    });
+    let positions = gltf.i16s("VEC3", &positions);
+    gltf.normalized(positions);
+    gltf.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(positions);
+    for key in ["extensionsUsed", "extensionsRequired"] {
+        gltf.json[key] = json!(["KHR_mesh_quantization"]);
+    }
     gltf
 }
 
@@ -534,7 +572,8 @@ fn number(variable: &str) -> Option<u64> {
 #[test]
 fn no_mutated_input_panics_or_hangs() {
     let mut originals = Originals::new();
-    originals.models.extend([small().glb(), textured().glb()]);
+    let own = [small(), textured(), interleaved(), quantized()];
+    originals.models.extend(own.map(Gltf::glb));
     for (i, model) in originals.models.iter().enumerate() {
         let imported = import_bytes(model.clone(), None, None, &Task::new()).unwrap();
         assert!(imported.findings.is_empty(), "{i}: {:?}", imported.findings);
