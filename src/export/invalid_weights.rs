@@ -15,7 +15,8 @@ pub(super) fn of_invalid_weights(document: &Document, options: &ExportOptions) -
     let then = if options.fix_weights {
         "The export writes valid weights."
     } else {
-        "The export writes valid weights, but if nothing else changes, it copies the file with the invalid ones."
+        "The export writes valid weights, but if nothing else changes, it copies the file with the invalid ones, unless \
+         Fix invalid weights (`--fix-weights`) is on."
     };
     let meshes = document.meshes().iter();
     let invalid = meshes.filter(|(_, item)| !item.invalid.is_empty());

@@ -7,7 +7,7 @@ use super::left_out;
 use super::options::{ExportOptions, Exported};
 use super::plan::Plan;
 use super::preflight::{n_compensating, needs_correction};
-use super::read_back::{document_of, read_parts};
+use super::read_back::{document_of, drawn_in, read_parts};
 use super::refusals::{refuse_cut_short, refuse_outside};
 use super::report::{CorrectionReport, add_correction_findings, add_jump_findings, scale_finding};
 use super::suited::{of_lacking_joints, suited};
@@ -266,7 +266,7 @@ fn skinned_within(
     let mut written = write(document, plan, with, destination, task)?;
     plan.clips.add_findings(&mut written.report);
     let start = Instant::now();
-    let file = ReadFile::of(&written, &plan.clips.clips, task)?;
+    let file = ReadFile::of(document, &written, &plan.clips.clips, task)?;
     if baked.is_some() && plain.is_none() {
         *plain = Some(plain_file(document, plan, destination, task)?);
     }
@@ -367,7 +367,8 @@ fn framed_once(
     let mut frames = write_frames(document, clips, &framed, correct, destination, task)?;
     plan.clips.add_findings(&mut frames.written.report);
     let start = Instant::now();
-    let read = document_of(read_parts(&frames.written.files, task)?)?;
+    let drawn = drawn_in(document, &frames.written.report);
+    let read = document_of(read_parts(&frames.written.files, &drawn, task)?)?;
     let (_, plain) = match plain {
         Some(plain) => plain,
         None => plain.insert(plain_file(document, plan, destination, task)?),
@@ -399,7 +400,7 @@ fn plain_file(
 ) -> Result<Plain, ExportError> {
     let mut written = write(document, plan, None, destination, task)?;
     plan.clips.add_findings(&mut written.report);
-    let file = ReadFile::of(&written, &plan.clips.clips, task)?;
+    let file = ReadFile::of(document, &written, &plan.clips.clips, task)?;
     Ok((written, file))
 }
 
@@ -415,7 +416,7 @@ fn compensated_scale(
     if n == 0 || plan.clips.clips.is_empty() {
         return Ok((None, None));
     }
-    let file = ReadFile::of(written, &plan.clips.clips, task)?;
+    let file = ReadFile::of(document, written, &plan.clips.clips, task)?;
     let found = compare_uncorrected(document, file.shown(), task)?;
     Ok((Some(file.document), scale_finding(document, n, &found)))
 }

@@ -41,7 +41,7 @@ pub fn export_and_read_back(
     task: &Task,
 ) -> Result<(Exported, ReadBack), ExportError> {
     let Made { exported, read } = make_for(document, path, options, task)?;
-    let read = ReadBack::of(&exported, read, task)?;
+    let read = ReadBack::of(document, &exported, read, task)?;
     Ok((exported, read))
 }
 

@@ -3,7 +3,7 @@
 use super::error::ExportError;
 use super::left_out::{Omission, of_left_out};
 use super::options::{ExportOptions, Exported};
-use super::read_back::{document_of, read_parts};
+use super::read_back::{document_of, drawn_in, read_parts};
 use super::refusals::{refuse_cut_short, refuse_outside};
 use super::save::{is_free_beside, save_files};
 use crate::bake::frames::place_points;
@@ -101,7 +101,8 @@ fn static_mesh_beside(
         .including_outside(options.include_outside);
     let mut written = write_shapes(document, &pose, &shapes, &destination, task)?;
     task.step("Reading the file back", 0.95)?;
-    let read = document_of(read_parts(&written.files, task)?)?;
+    let drawn = drawn_in(document, &written.report);
+    let read = document_of(read_parts(&written.files, &drawn, task)?)?;
     let there = written.report.instances.take().unwrap_or_default();
     let there = |id| there.get(&id).copied();
     check(document, &shapes, &read, &there, &mut written.report);
@@ -176,7 +177,9 @@ mod tests {
         };
         let options = ExportOptions::default();
         let exported = export_static_mesh(&document, &posed, &options, &Task::new()).unwrap();
-        let read = document_of(read_parts(&exported.files, &Task::new()).unwrap()).unwrap();
+        let glb = exported.files[0].1.clone();
+        let read = crate::io::import_bytes(glb, None, None, &Task::new()).unwrap();
+        let read = Document::new(read.parts).unwrap();
         let only = *read.instances().keys().next().unwrap();
         let findings = |pose: &StaticPose, there: Option<InstanceId>| {
             let mut report = ExportReport::default();

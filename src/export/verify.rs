@@ -2,7 +2,7 @@
 
 use super::driving::Drivers;
 use super::error::ExportError;
-use super::read_back::{document_of, read_parts};
+use super::read_back::{document_of, drawn_in, read_parts};
 use super::report::MeasuredErrors;
 use crate::bake::compare::{Shown, compare, compare_with_plain};
 use crate::bake::frames::{MissedTimes, compare_frames};
@@ -23,13 +23,15 @@ pub(super) struct ReadFile {
 }
 
 impl ReadFile {
-    /// The files of an export of `clips`, read again.
+    /// The files of an export of a document with `clips`, read again.
     pub(super) fn of(
+        document: &Document,
         written: &Written,
         clips: &BTreeMap<ClipId, Arc<Clip>>,
         task: &Task,
     ) -> Result<Self, ExportError> {
-        let parts = read_parts(&written.files, task)?;
+        let drawn = drawn_in(document, &written.report);
+        let parts = read_parts(&written.files, &drawn, task)?;
         let there = clips.iter();
         let there = there.filter(|(id, _)| written.report.clips.contains(id));
         Ok(Self {

@@ -43,6 +43,7 @@ mod stamp;
 pub mod weights_file;
 
 pub use clip_peek::may_have_clips;
+pub(crate) use gltf::import_written;
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 pub use motion_item::is_motion;
 pub use obj::read_obj_positions;

@@ -41,7 +41,7 @@ fn set_clip(document: &mut Document, id: u32, clip: Clip) {
 
 /// The names of the clips that were exported, by those that a reader finds for them.
 fn pairs(document: &Document, exported: &Exported) -> Vec<(String, String)> {
-    let back = read_back(exported, &Task::new()).unwrap();
+    let back = read_back(document, exported, &Task::new()).unwrap();
     let pairs = back.clips.iter().map(|(own, read)| {
         let name = |document: &Document, id| document.clips()[id].name.clone();
         (name(document, own), name(&back.document, read))

@@ -10,9 +10,11 @@ const FACTOR: u64 = 20;
 
 /// Bytes that meshes drawn by several nodes may take in any file, beside the first node of each.
 const REPEATED_FLOOR: u64 = 1 << 30;
-/// The memory of an instance while it is deformed and drawn, bytes: per node, per vertex and per joint of its skin.
+/// The memory of an instance while it is deformed and drawn, bytes: per node, per vertex and per joint of its skin. With a
+/// skin, also while it is exported with a correction, which takes more.
 const DRAWN_NODE_BYTES: u64 = 8 << 10;
 const DRAWN_VERTEX_BYTES: u64 = 340;
+const SKINNED_VERTEX_BYTES: u64 = 1300;
 const DRAWN_JOINT_BYTES: u64 = 640;
 
 /// The remaining memory of an import, bytes; the total stays within 64 MiB + 20 x the size of the file and its buffers.
@@ -37,6 +39,15 @@ impl Budget {
         }
     }
 
+    /// For data of the program's own.
+    pub(super) fn unlimited() -> Self {
+        Self {
+            file: AtomicU64::new(0),
+            left: AtomicU64::new(u64::MAX / 2),
+            repeated: AtomicU64::new(u64::MAX / 2),
+        }
+    }
+
     /// Increases the budget for an external buffer of this size.
     pub(super) fn add_file(&self, bytes: usize) {
         let bytes = bytes as u64;
@@ -51,10 +62,15 @@ impl Budget {
     }
 
     /// Reserves the memory to deform and draw a mesh once more, after its first node; false, without reserving anything,
-    /// if too little is left.
+    /// if too little is left. `n_joints`: of its skin; 0 without one.
     pub(super) fn charge_repeated(&self, n_vertices: usize, n_joints: usize) -> bool {
+        let of_vertex = if n_joints > 0 {
+            SKINNED_VERTEX_BYTES
+        } else {
+            DRAWN_VERTEX_BYTES
+        };
         let bytes = DRAWN_NODE_BYTES
-            + DRAWN_VERTEX_BYTES.saturating_mul(n_vertices as u64)
+            + of_vertex.saturating_mul(n_vertices as u64)
             + DRAWN_JOINT_BYTES.saturating_mul(n_joints as u64);
         self.repeated
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {

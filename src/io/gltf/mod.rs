@@ -105,9 +105,32 @@ pub fn import_bytes(
     path: Option<&Path>,
     task: &Task,
 ) -> Result<Imported, ImportError> {
+    import(bytes, (folder, path), None, task)
+}
+
+/// Reads an exported file again, without a memory budget and without its images, which are those of the exported document.
+/// Only the nodes `drawn` instantiate their meshes.
+pub(crate) fn import_written(
+    bytes: Bytes,
+    folder: &Path,
+    drawn: &BTreeSet<InstanceId>,
+    task: &Task,
+) -> Result<Imported, ImportError> {
+    import(bytes, (Some(folder), None), Some(drawn), task)
+}
+
+fn import(
+    bytes: Bytes,
+    (folder, path): (Option<&Path>, Option<&Path>),
+    chosen: Option<&BTreeSet<InstanceId>>,
+    task: &Task,
+) -> Result<Imported, ImportError> {
     task.step("Reading the file", 0.02)?;
     let mut findings = Findings::default();
-    let budget = Budget::new(bytes.len());
+    let budget = match chosen {
+        None => Budget::new(bytes.len()),
+        Some(_) => Budget::unlimited(),
+    };
     let container = container::open(&bytes, &budget, &mut findings)?;
     let data = Data::load(&bytes, &container, folder, &budget, &mut findings);
     let outside = uri::outside(&container.json, folder, &mut findings);
@@ -119,7 +142,7 @@ pub fn import_bytes(
     let drawings = drawings(&data, &skins);
     let mut meshes = mesh::read_all(&data, &drawings, &uv_maps, task, &mut findings)?;
     fail_if_nothing_is_left(&data, &meshes, &unknown)?;
-    let drawn = drawn(&data, &tree, &skins, &meshes, &mut findings);
+    let drawn = drawn(&data, &tree, &skins, (&meshes, chosen), &mut findings);
     let instances = drawn.instances;
     report_skins(&skins, &tree.skeleton, &instances, &meshes, &mut findings);
     let n_targets = targets_of_nodes(&data);
@@ -130,7 +153,10 @@ pub fn import_bytes(
         ..Repairs::default()
     };
     let clips = clip::read_all(&data, &n_targets, task, &mut repairs, &mut findings)?;
-    let images = image::read_all(&data, &materials, folder, task, &mut findings)?;
+    let images = match chosen {
+        None => image::read_all(&data, &materials, folder, task, &mut findings)?,
+        Some(_) => vec![None; data.len("images")],
+    };
     task.step("Reading the file", 0.98)?;
     report_emptiness(&data, meshes.items.len(), instances.len(), &mut findings);
 
@@ -217,19 +243,21 @@ struct Drawn {
     left_out: LeftOut,
 }
 
-/// Finds the nodes of the scene that reference a mesh.
+/// Finds the nodes of the scene that reference a mesh; if given, only those of `chosen`.
 fn drawn(
     data: &Data<'_>,
     tree: &Tree,
     skins: &[Option<ReadSkin>],
-    meshes: &Meshes,
+    (meshes, chosen): (&Meshes, Option<&BTreeSet<InstanceId>>),
     findings: &mut Findings,
 ) -> Drawn {
     let mut instances = BTreeMap::new();
     let mut drawn = BTreeSet::new();
     let mut too_many = Vec::new();
     let mut first_left_out = None;
-    for i in (0..data.len("nodes")).filter(|&i| tree.in_scene[i]) {
+    let is_chosen = |&i: &usize| chosen.is_none_or(|ids| ids.contains(&InstanceId(i as u32)));
+    let in_scene = (0..data.len("nodes")).filter(|&i| tree.in_scene[i]);
+    for i in in_scene.filter(is_chosen) {
         let at = data.at("nodes", i);
         let skin = at.index("skin", "skins", skins.len());
         let skin = skin.unwrap_or_else(|fault| {
@@ -269,7 +297,8 @@ fn drawn(
             mesh,
             skin: skin.map(|s| SkinId(s as u32)),
         };
-        if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices, n_joints) {
+        let fits = drawn.insert(mesh) || data.budget.charge_repeated(n_vertices, n_joints);
+        if !fits {
             first_left_out.get_or_insert(i);
             too_many.push(instance);
             continue;

@@ -74,9 +74,13 @@ const MEASURED: &str = "An estimate. The error is measured at keyframes, halfway
 /// The verdicts on a correction: whether each is good, and the sentence.
 fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
     let tolerance = report.tolerance_percent;
+    // "largest error" and its value.
     let off = |percent: f64| {
+        if !percent.is_finite() {
+            return "largest error unknown".to_owned();
+        }
         let length = millimetres(percent / 100.0 * report.diagonal);
-        format!("{percent:.4} % ({length})")
+        format!("largest error found {percent:.4} % ({length})")
     };
     let limit = format!("tolerance {} %", trimmed(tolerance));
     let mut verdicts = Vec::new();
@@ -84,13 +88,13 @@ fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
         let most = off(report.max_percent);
         let at = counted(report.moments, "moment");
         verdicts.push(if report.max_percent > tolerance {
-            let text = format!("Tolerance missed: largest error found {most} at {at}, {limit}.");
+            let text = format!("Tolerance missed: {most} at {at}, {limit}.");
             (false, text)
         } else if report.nothing_to_do {
             let text = "No correction needed. Every program shows the model as Sinew does.";
             (true, text.to_owned())
         } else {
-            let text = format!("Within tolerance: largest error found {most} at {at}.");
+            let text = format!("Within tolerance: {most} at {at}.");
             (true, text)
         });
     } else if report.lacks_clip {
@@ -103,19 +107,17 @@ fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
         let most = off(driven.max_percent);
         if driven.max_percent > tolerance {
             let text = format!(
-                "Tolerance missed in poses outside the clips, with each bone rotated by up to 110°: largest error \
-                 found {most}, {limit}."
+                "Tolerance missed in poses outside the clips, with each bone rotated by up to 110°: {most}, {limit}."
             );
             verdicts.push((false, text));
         } else if report.moments == 0 {
-            let text =
-                format!("Within tolerance in poses outside the clips: largest error found {most}.");
+            let text = format!("Within tolerance in poses outside the clips: {most}.");
             verdicts.push((true, text));
         }
     }
     if let Some(whole) = &report.whole_stack {
         let text = format!(
-            "Helper joints reproduce only the skinning. Largest error found against the full deformer stack: {}.",
+            "Helper joints reproduce only the skinning. Against the full deformer stack: {}.",
             off(whole.max_percent)
         );
         verdicts.push((whole.max_percent <= tolerance, text));
@@ -400,5 +402,13 @@ mod tests {
         assert!(!found[1].0 && found[1].1.contains("0.2000 %"));
         assert!(found[1].1.contains("tolerance 0.007 %"));
         assert!(!found[2].0 && found[2].1.contains("0.3000 %"));
+        report.max_percent = f64::INFINITY;
+        let missed = &verdicts(&report)[0];
+        assert!(
+            !missed.0
+                && missed
+                    .1
+                    .starts_with("Tolerance missed: largest error unknown at 9")
+        );
     }
 }
