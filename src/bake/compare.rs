@@ -14,8 +14,8 @@ use crate::task::{Cancelled, Task};
 
 /// Compares `seen`, deformed by its own stacks, with `shown`, deformed by linear blend skinning: at all keyframes of
 /// the clips `chosen` (empty: all) and just before each step, in the middle between them, at other times, and around the
-/// largest errors. Both must hold the same vertices in the same instances. The two milliseconds of a jump between the
-/// keyframes of `shown` are measured apart.
+/// largest errors. Both must hold the same vertices in the same instances. Jumps between the keyframes of `shown` are
+/// measured apart.
 pub fn compare(
     seen: &Document,
     shown: Shown<'_>,

@@ -1,6 +1,6 @@
 //! The times at which a written clip is compared.
 
-use crate::bake::problem::key_times::{MIN_KEY_INTERVAL, is_jump};
+use crate::bake::problem::key_times::{MIN_KEY_INTERVAL, is_jump, is_side};
 use crate::skeleton::{Channel, Clip, Interpolation};
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const EXTRA_TIMES: usize = 24;
 pub(super) struct ComparedTimes {
     /// All keyframes, the middles of the intervals between them, other times, and the last time before each step.
     pub(super) outside_jumps: Vec<f64>,
-    /// Times within the two milliseconds in which tracks pass from one side of a jump to the other; the jump itself has a
+    /// Times within the moments in which tracks pass from one side of a jump to the other; the jump itself has a
     /// keyframe where the source has one.
     pub(super) in_jumps: Vec<f64>,
 }
@@ -24,10 +24,10 @@ impl ComparedTimes {
         let keys = keys_of(channels());
         let is_within = |i: &usize| {
             let around = [keys.get(i.wrapping_sub(1)), keys.get(*i), keys.get(i + 1)];
-            let [Some(&before), Some(_), Some(&after)] = around else {
+            let [Some(&before), Some(&at), Some(&after)] = around else {
                 return false;
             };
-            is_jump(before, after)
+            is_jump(before, after) && !is_side(before, at, after)
         };
         let in_jumps = (0..keys.len()).filter(is_within).map(|i| keys[i]);
         let in_jumps: Vec<f64> = in_jumps.collect();
@@ -109,6 +109,31 @@ fn compared_times(keys: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::skeleton::{JointId, Property};
+
+    #[test]
+    fn both_sides_of_jumps_close_to_each_other_are_compared() {
+        let times = [0.0, 1.0, 1.000125, 1.00025, 1.002, 1.00225, 2.0];
+        let clip = Clip {
+            channels: vec![Channel {
+                joint: JointId(0),
+                property: Property::Translation,
+                interpolation: Interpolation::Linear,
+                times: times.into(),
+                values: [0.0; 21].into(),
+            }],
+            ..Clip::default()
+        };
+        let found = ComparedTimes::of(&[&clip]);
+        let keys = times.map(f64::from);
+        let within: Vec<bool> = keys.iter().map(|t| found.in_jumps.contains(t)).collect();
+        assert_eq!(within, [false, false, true, false, false, false, false]);
+        let is_compared = |t: &f64| found.outside_jumps.contains(t);
+        assert!(
+            keys.iter()
+                .zip(within)
+                .all(|(t, within)| is_compared(t) != within)
+        );
+    }
 
     #[test]
     fn jumps_are_not_looked_into() {

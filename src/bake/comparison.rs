@@ -13,8 +13,11 @@ use std::collections::BTreeMap;
 /// default tolerance.
 const BIN: f64 = 2e-6;
 const N_BINS: usize = 100_000;
-/// Times that are evaluated together, which bounds the memory.
+/// Times that are evaluated together, an even number, unless their positions and normals would take more memory than this.
 const STRETCH: usize = 64;
+const STRETCH_BYTES: usize = 256 << 20;
+/// Of a point and its normals at one time, with and without correction.
+const POINT_BYTES: usize = 72;
 /// Peaks of errors below this are not followed: it is the smallest tolerance, as a fraction of the diagonal.
 const LEAST_PEAK: f64 = 1e-5;
 /// Nor are peaks of clips that remain below this fraction of the file's largest error.
@@ -30,7 +33,7 @@ pub struct Comparison {
     pub rounding: f64,
     /// The largest error found, as a fraction of the diagonal. Between the times compared there may be a larger one.
     pub max: f64,
-    /// The largest error found within the two milliseconds of jumps, which is in no other figure.
+    /// The largest error found within jumps, which is in no other figure.
     pub max_in_jumps: f64,
     /// The 99.9th percentile over all points of skinned meshes at all times.
     pub p999: f64,
@@ -193,6 +196,15 @@ pub(super) trait Player {
     }
 }
 
+/// The number of times that are evaluated together: even, so that two times a peak fit.
+fn stretch_of(player: &impl Player) -> usize {
+    let sampler = player.seen().0;
+    let items = sampler.instances.iter();
+    let items = items.filter_map(|drawn| sampler.item(drawn.mesh));
+    let n_points: usize = items.map(|item| item.geometry.n_points()).sum();
+    (STRETCH_BYTES / (POINT_BYTES * n_points.max(1))).clamp(2, STRETCH) / 2 * 2
+}
+
 /// Compares a file at the times of each clip, between them around the largest errors, and in jumps, which are measured apart.
 pub(super) fn compare_closely(
     player: &impl Player,
@@ -205,7 +217,7 @@ pub(super) fn compare_closely(
     } = &mut compared;
     follow_peaks(player, found, measured, task)?;
     let in_jumps = frame_times(times, |times| &times.in_jumps);
-    for stretch in in_jumps.chunks(STRETCH) {
+    for stretch in in_jumps.chunks(stretch_of(player)) {
         let errors = player.measure(stretch, task)?;
         let errors = errors.iter().filter_map(|found| Some(found.worst?.0));
         found.max_in_jumps = errors.fold(found.max_in_jumps, f64::worse);
@@ -224,12 +236,11 @@ pub(super) fn compare_at(
     let mut measured = Vec::with_capacity(times.len());
     let mut file = Tally::new(player.diagonal());
     let mut plain = player.has_plain().then(|| Tally::new(player.diagonal()));
-    for (done, stretch) in times.chunks(STRETCH).enumerate() {
-        task.step(what, (done * STRETCH) as f32 / times.len() as f32)?;
-        for (&time, found) in stretch
-            .iter()
-            .zip(player.measure_with(true, stretch, task)?)
-        {
+    let stretch = stretch_of(player);
+    for (done, some) in times.chunks(stretch).enumerate() {
+        task.step(what, (done * stretch) as f32 / times.len() as f32)?;
+        let found = player.measure_with(true, some, task)?;
+        for (&time, found) in some.iter().zip(found) {
             measured.push((time, found.file.largest()));
             file.add(player, time, found.file);
             if let Some((plain, found)) = plain.as_mut().zip(found.plain) {
@@ -321,7 +332,7 @@ fn follow_peaks(
         // Half of what is left, so that later rounds have some.
         Peak::keep_highest(&mut peaks, least, left.div_ceil(2));
         left -= peaks.len();
-        for (done, some) in peaks.chunks_mut(STRETCH / 2).enumerate() {
+        for (done, some) in peaks.chunks_mut(stretch_of(player) / 2).enumerate() {
             let share = (round * STRETCH + done) as f32 / (ROUNDS * STRETCH) as f32;
             task.step("Verifying the file between keyframes", share.min(1.0))?;
             let times: Vec<FrameTime> = some.iter().flat_map(Peak::middles).collect();

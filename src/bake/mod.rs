@@ -46,6 +46,7 @@ use crate::skinning::Influences;
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
 use problem::group::Group;
+use problem::key_times::{JUMP_SECS, MIN_KEY_INTERVAL};
 use problem::sampler::Sampler;
 use problem::with_problem;
 use serde::Serialize;
@@ -65,6 +66,17 @@ pub enum BakeMode {
     Retarget,
     /// Players without skinning: one morph target a frame and no skin. Made by [`frames`], not by [`bake`].
     Frames,
+}
+
+impl BakeMode {
+    /// The time that a jump of a clip takes in the file, milliseconds; as morph frames, the longest.
+    pub fn jump_ms(self) -> f64 {
+        let secs = match self {
+            Self::Clips | Self::Retarget => JUMP_SECS,
+            Self::Frames => MIN_KEY_INTERVAL,
+        };
+        1e3 * secs
+    }
 }
 
 /// The most morph targets of a mesh: some engines read no more.
@@ -197,7 +209,7 @@ pub struct Baked {
     pub expected: f64,
 }
 
-/// A discontinuity of dual quaternion skinning in a continuous motion. The file reproduces it within two milliseconds.
+/// A discontinuity of dual quaternion skinning in a continuous motion. The file reproduces it within [`BakeMode::jump_ms`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump {
     /// Its clip.

@@ -291,11 +291,12 @@ fn of_clips(
         findings.push(Finding::info(
             "clips",
             format!(
-                "{} in steps: a corrected step takes 2 ms.",
+                "{} in steps: a corrected step takes {} ms.",
                 match n_jumping {
                     1 => "1 clip animates bones".to_owned(),
                     n => format!("{n} clips animate bones"),
-                }
+                },
+                correct.mode.jump_ms()
             ),
         ));
     }

@@ -55,7 +55,7 @@ pub struct CorrectionReport {
     /// The largest error found with correction, an estimate from [`Self::moments`]; infinite (null in JSON) where a vertex
     /// has no finite position.
     pub max_percent: f64,
-    /// The largest error within the two milliseconds in which the file passes from one side of a jump to the other; no
+    /// The largest error within the moments in which the file passes from one side of a jump to the other; no
     /// other figure includes it.
     pub jump_max_percent: f64,
     /// The largest error that the solver predicts, at keyframes and between them.
@@ -309,14 +309,16 @@ impl CorrectionReport {
         if self.lacks_clip {
             return LACKS_CLIP.into();
         }
+        let largest = if self.max_percent.is_finite() {
+            let moments = counted(self.moments, "moment");
+            let found = self.max_percent;
+            format!("found {found:.4} % of the diagonal, an estimate from {moments}")
+        } else {
+            "unknown".into()
+        };
         let mut errors = format!(
-            "largest error found {:.4} % of the diagonal, an estimate from {} (99.9th percentile {:.4} %, RMS {:.4} %; without \
-             correction {:.3} %)",
-            self.max_percent,
-            counted(self.moments, "moment"),
-            self.p999_percent,
-            self.rms_percent,
-            self.before_max_percent
+            "largest error {largest} (99.9th percentile {:.4} %, RMS {:.4} %; without correction {:.3} %)",
+            self.p999_percent, self.rms_percent, self.before_max_percent
         );
         if !self.normals_before.is_empty() {
             let (before, after) = (&self.normals_before, &self.normals);
@@ -329,8 +331,13 @@ impl CorrectionReport {
             return format!("No correction is needed: {errors}.");
         }
         if let Some(rejected) = self.rejected_percent {
+            let rejected = if rejected.is_finite() {
+                format!("found {rejected:.4} %")
+            } else {
+                "unknown".into()
+            };
             return format!(
-                "The file has no correction, as the one that was found is not better (largest error found {rejected:.4} %): {errors}."
+                "The file has no correction, as the one that was found is not better (largest error {rejected}): {errors}."
             );
         }
         let Some(driven) = &self.driven else {
@@ -363,8 +370,9 @@ impl CorrectionReport {
 pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
     if correction.jump_max_percent > correction.tolerance_percent {
         let message = format!(
-            "Where a clip jumps, the jump takes up to 2 ms in the file. During a jump the error reaches {:.4} % of the \
+            "Where a clip jumps, the jump takes up to {} ms in the file. During a jump the error reaches {:.4} % of the \
              diagonal; no other figure includes it.",
+            correction.mode.jump_ms(),
             correction.jump_max_percent
         );
         findings.push(Finding::info("correction", message));
@@ -425,10 +433,15 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
         findings.insert(0, Finding::warning("correction", message));
     }
     if let Some(rejected) = correction.rejected_percent {
-        let message = format!(
-            "The file has no correction: the largest error found with the best one is {rejected:.4} % of the diagonal, which \
-             is not smaller than without one."
-        );
+        let message = if rejected.is_finite() {
+            format!(
+                "The file has no correction: the largest error found with the best one is {rejected:.4} % of the diagonal, \
+                 which is not smaller than without one."
+            )
+        } else {
+            "The file has no correction, because the largest error with the best one is unknown."
+                .into()
+        };
         findings.insert(0, Finding::warning("correction", message));
     }
     if correction.max_percent.is_infinite() {
@@ -508,8 +521,9 @@ pub(super) fn add_jump_findings(findings: &mut Vec<Finding>, document: &Document
             ),
         };
         let message = format!(
-            "The skin jumps at {:.3} s: {why} The file reproduces the jump within 2 ms.{more}",
-            first.time
+            "The skin jumps at {:.3} s: {why} The file reproduces the jump within {} ms.{more}",
+            first.time,
+            BakeMode::Clips.jump_ms()
         );
         findings.push(Finding::warning(format!("clip \"{name}\""), message));
     }

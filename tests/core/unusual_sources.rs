@@ -293,3 +293,40 @@ fn clips_of_a_single_keyframe_are_corrected() {
         }
     }
 }
+
+/// A clip of another object shows the rest pose of the character, here a bent one.
+#[test]
+fn the_rest_pose_is_corrected_in_clips_of_other_objects() {
+    let chains = Chains { n: 1, length: 3 };
+    let mut gltf = chains.gltf();
+    let mut tubes = Tubes::default();
+    tubes.add(&chains, 0, &heights(0.0, chains.height(), 31));
+    let primitive = tubes.primitive(&mut gltf);
+    draw(&mut gltf, &[primitive]);
+    let half = 35f32.to_radians();
+    gltf.json["nodes"][2]["rotation"] = json!([0, 0, half.sin(), half.cos()]);
+    let bends = clip(&mut gltf, "Bend");
+    turn(
+        &mut gltf,
+        bends,
+        2,
+        "LINEAR",
+        &[0.0, 0.5, 1.0],
+        &[70.0, -40.0, 70.0],
+    );
+    let prop = gltf.push("nodes", json!({"name": "Prop"}));
+    gltf.json["scenes"][0]["nodes"]
+        .as_array_mut()
+        .unwrap()
+        .push(prop.into());
+    let moves = clip(&mut gltf, "Prop");
+    turn(&mut gltf, moves, prop, "LINEAR", &[0.25, 1.0], &[0.0, 90.0]);
+    for made in corrected(&gltf) {
+        let report = &made.report;
+        assert!(report.met && report.before_max_percent > 1.0, "{report:?}");
+        for time in [0.0, 0.25, 0.6, 1.0] {
+            let off = made.error_in(ClipId(1), time);
+            assert!(off <= 1.001 * report.max_percent, "{off} % at {time} s");
+        }
+    }
+}

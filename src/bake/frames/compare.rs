@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Compares the stacks of `seen` with `shown`, read from a file of frames: at all keyframes of both and just before each
-/// step, in the middle between them, at other times, and around the largest errors. The two milliseconds of a jump between
-/// keyframes are measured apart. Also measures `plain`, a file without correction, at the same times, and returns the times
+/// step, in the middle between them, at other times, and around the largest errors. Jumps between keyframes are measured
+/// apart. Also measures `plain`, a file without correction, at the same times, and returns the times
 /// at which the error exceeds `tolerance`, a fraction of the diagonal. Normals are not compared.
 ///
 /// `clips`: the clips of `seen` as written; `nodes`: the instance of `shown` for each of `seen`.

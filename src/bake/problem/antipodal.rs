@@ -9,7 +9,7 @@
 //!   of the reflections along v and x: by twice the angle between them.
 
 use super::group::Group;
-use super::key_times::{MIN_KEY_INTERVAL, is_jump};
+use super::key_times::{JUMP_SECS, is_jump};
 use super::sampler::{Clips, Frame, FrameTime, SampleRequest, Sampler};
 use crate::math::polar::handedness;
 use crate::skeleton::JointId;
@@ -23,9 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const MIN_PAIR_WEIGHT: f64 = 1e-3;
 /// The least jump of a relative rotation, radians, for the same reason.
 const MIN_JUMP: f64 = 4.0 * MIN_PAIR_WEIGHT;
-/// A flip is bisected to within this, seconds: a twentieth of the shortest distance of keyframes, so that both
-/// keyframes lie on the right side.
-const BISECTION_SECS: f64 = 1e-4;
+/// A flip is bisected to within this, seconds: a twentieth of the distance of its keyframes, so that both lie on the right
+/// side.
+const BISECTION_SECS: f64 = JUMP_SECS / 20.0;
 /// The same for a flat joint: a rotation by more than [`MIN_JUMP`] within this time is a jump.
 const FLAT_BISECTION_SECS: f64 = 1e-6;
 /// Quaternions with a smaller dot product are 180 degrees apart up to the rounding of f64: they are in no hemisphere.
@@ -38,7 +38,7 @@ const FAR_TURN: f64 = std::f64::consts::FRAC_1_SQRT_2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Flip {
     pub(crate) clip: usize,
-    /// Seconds; the middle of the two milliseconds between its keyframes.
+    /// Seconds; the middle between its keyframes.
     pub(crate) time: f64,
     /// The two joints whose relative rotation jumps; a flat one comes first.
     pub(crate) joints: (JointId, JointId),
@@ -123,6 +123,14 @@ pub(crate) fn pair_motions(pairs: &[Pair], frame: &Frame) -> PairMotions {
         }
     });
     pairs.collect()
+}
+
+impl Flip {
+    /// The times of its keyframes.
+    pub(crate) fn sides(&self) -> [f32; 2] {
+        let half = 0.5 * JUMP_SECS;
+        [(self.time - half) as f32, (self.time + half) as f32]
+    }
 }
 
 impl PairMotion {
@@ -280,7 +288,7 @@ fn distinct(mut found: Vec<Flip>) -> Vec<Flip> {
     let mut distinct: Vec<Flip> = Vec::new();
     for flip in found {
         match distinct.last_mut() {
-            Some(last) if last.clip == flip.clip && flip.time - last.time < MIN_KEY_INTERVAL => {
+            Some(last) if last.clip == flip.clip && flip.time - last.time < JUMP_SECS => {
                 if flip.cause < last.cause {
                     *last = flip;
                 }
@@ -342,31 +350,6 @@ struct Open {
     /// The motions at `start` and at `end`.
     from: PairMotion,
     to: PairMotion,
-}
-
-/// Inserts a keyframe on both sides of a jump; other keyframes closer than [`MIN_KEY_INTERVAL`] are removed, except
-/// the first and the last.
-pub(crate) fn key_both_sides(keys: &mut Vec<f32>, time: f64) {
-    let (Some(&start), Some(&end)) = (keys.first(), keys.last()) else {
-        return;
-    };
-    let half = 0.5 * MIN_KEY_INTERVAL;
-    let sides = [(time - half) as f32, (time + half) as f32];
-    let room = |t: f32, other: f32| f64::from((t - other).abs()) >= 0.95 * MIN_KEY_INTERVAL;
-    if sides[0] <= start || sides[1] >= end {
-        return;
-    }
-    keys.retain(|&t| t == start || t == end || sides.iter().all(|&side| room(t, side)));
-    for side in sides {
-        let at = keys.partition_point(|&t| t < side);
-        let free = |i: Option<usize>| {
-            let other = i.and_then(|i| keys.get(i));
-            other.is_none_or(|&other| sides.contains(&other) || room(side, other))
-        };
-        if free(at.checked_sub(1)) && free(Some(at)) {
-            keys.insert(at, side);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -481,19 +464,9 @@ mod tests {
             joints: (JointId(0), JointId(1)),
             cause,
         };
-        let flat = flip(0.5001, JumpCause::Flat);
+        let flat = flip(0.5, JumpCause::Flat);
         let later = flip(0.7, JumpCause::Antipodal);
-        let all = vec![later, flip(0.5, JumpCause::Antipodal), flat];
+        let all = vec![later, flip(0.4999, JumpCause::Antipodal), flat];
         assert_eq!(distinct(all), [flat, later]);
-    }
-
-    #[test]
-    fn keys_make_room_for_a_jump() {
-        let mut keys = vec![0.0, 0.4995, 1.0];
-        key_both_sides(&mut keys, 0.5);
-        assert_eq!(keys.len(), 4, "{keys:?}");
-        assert!((keys[1] - 0.499).abs() < 1e-6 && (keys[2] - 0.501).abs() < 1e-6);
-        key_both_sides(&mut keys, 0.0005);
-        assert_eq!(keys.len(), 4);
     }
 }

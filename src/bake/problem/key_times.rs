@@ -5,13 +5,21 @@ use crate::skeleton::{Channel, Clip, Interpolation, Pose, Property};
 use glam::DQuat;
 use std::collections::{BTreeSet, VecDeque};
 
-/// The shortest interval between keyframes, seconds: two f32 times closer than this can become equal or unordered in a
-/// player after some minutes, and a jump of 2 ms is shorter than any displayed frame.
+/// The shortest interval between keyframes but for those of a jump, seconds: shorter than any displayed frame.
 pub(crate) const MIN_KEY_INTERVAL: f64 = 0.002;
+/// The interval between the keyframes on both sides of a jump, seconds: f32 times within the first hour of a clip are closer
+/// than a tenth of it.
+pub(crate) const JUMP_SECS: f64 = 2.5e-4;
 
-/// Whether the interval between two keyframes is a jump: no longer than tracks take for one.
+/// Whether the interval between two keyframes is a jump, also one that the source stores as two close keyframes.
 pub(crate) fn is_jump(from: f64, to: f64) -> bool {
     to - from < 1.3 * MIN_KEY_INTERVAL
+}
+
+/// Whether the keyframe `at` is one side of a jump of baked tracks.
+pub(crate) fn is_side(before: f64, at: f64, after: f64) -> bool {
+    let is_short = |from: f64, to: f64| to - from < 1.3 * JUMP_SECS;
+    is_short(before, at) != is_short(at, after)
 }
 
 /// The largest rotation of a joint between two initial keyframes, degrees: the chord of a 12 degree arc lies 0.55 % of
@@ -145,6 +153,48 @@ pub(crate) fn with_times(mut times: Vec<f32>, more: &[f32]) -> Vec<f32> {
     times.sort_by(f32::total_cmp);
     let end = times.last().copied().unwrap_or(0.0);
     apart(&times, end)
+}
+
+/// Both sides of each step of the `chosen` joints.
+pub(crate) fn step_jumps(clip: &Clip, chosen: &BTreeSet<u32>) -> Vec<[f32; 2]> {
+    let channels = clip.channels.iter().filter(|channel| {
+        channel.interpolation == Interpolation::Step
+            && chosen.contains(&channel.joint.0)
+            && !is_constant(channel)
+    });
+    let steps = channels.flat_map(|channel| channel.times.iter().skip(1));
+    let before = |step: f32| ((f64::from(step) - JUMP_SECS) as f32).min(step.next_down());
+    steps.map(|&step| [before(step), step]).collect()
+}
+
+/// Inserts a keyframe on both sides of each jump. Other keyframes closer than [`MIN_KEY_INTERVAL`] to them are removed, except
+/// the first and the last. Jumps that overlap are joined.
+pub(crate) fn key_jumps(keys: &mut Vec<f32>, mut jumps: Vec<[f32; 2]>) {
+    let (Some(&start), Some(&end)) = (keys.first(), keys.last()) else {
+        return;
+    };
+    for jump in &mut jumps {
+        *jump = [jump[0].max(start), jump[1].min(end)];
+    }
+    jumps.retain(|jump| jump[0] < jump[1]);
+    jumps.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let mut sides: Vec<f32> = Vec::with_capacity(2 * jumps.len());
+    for jump in jumps {
+        match sides.last_mut() {
+            Some(last) if jump[0] <= *last => *last = last.max(jump[1]),
+            _ => sides.extend(jump),
+        }
+    }
+    let has_room = |t: f32| {
+        let at = sides.partition_point(|&side| side < t);
+        let around = [at.checked_sub(1), Some(at)].map(|i| sides.get(i?));
+        let mut gaps = around.into_iter().flatten().map(|side| (t - side).abs());
+        gaps.all(|gap| f64::from(gap) >= 0.95 * MIN_KEY_INTERVAL)
+    };
+    keys.retain(|&t| t == start || t == end || has_room(t));
+    keys.extend(sides);
+    keys.sort_by(f32::total_cmp);
+    keys.dedup();
 }
 
 /// The times at which a clip jumps from value to value, where every channel that moves a `chosen` joint is STEP:
@@ -326,6 +376,47 @@ mod tests {
         assert_eq!(all, Some(vec![0.0, 1.0, 1.001, 2.0]));
         assert_eq!(times(&[step, moving]), None);
         assert_eq!(times(&[constant]), None);
+    }
+
+    #[test]
+    fn keys_make_room_for_jumps() {
+        let with = |jumps: &[[f32; 2]]| {
+            let mut keys = vec![0.0, 0.499, 0.7, 1.0];
+            key_jumps(&mut keys, jumps.to_vec());
+            keys
+        };
+        assert_eq!(with(&[]), [0.0, 0.499, 0.7, 1.0]);
+        let one = [0.5, 0.50025];
+        assert_eq!(with(&[one]), [0.0, 0.5, 0.50025, 0.7, 1.0]);
+        // The second is 1 ms later; the third overlaps it.
+        let found = with(&[[0.5012, 0.5014], [0.501, 0.50125], one]);
+        assert_eq!(found, [0.0, 0.5, 0.50025, 0.501, 0.5014, 0.7, 1.0]);
+        // The start and the end may be sides; what lies outside is no jump.
+        let found = with(&[[0.9999, 1.0001], [-0.0001, 0.00015], [1.0, 1.00025]]);
+        assert_eq!(found, [0.0, 0.00015, 0.499, 0.7, 0.9999, 1.0]);
+    }
+
+    #[test]
+    fn each_step_that_changes_something_is_a_jump() {
+        let channel = |joint: u32, values: &[f32], last: f32| Channel {
+            joint: JointId(joint),
+            property: Property::MorphWeights,
+            interpolation: Interpolation::Step,
+            times: [0.0, last].into(),
+            values: values.into(),
+        };
+        let clip = Clip {
+            channels: vec![
+                channel(0, &[0.0, 1.0], 2.0),
+                channel(1, &[0.0, 0.0], 3.0),
+                channel(2, &[0.0, 1.0], 4.0),
+                channel(0, &[0.0, 1.0], 6000.0),
+            ],
+            ..Clip::default()
+        };
+        let jumps = step_jumps(&clip, &BTreeSet::from([0, 1]));
+        // In the second hour, f32 times are farther apart.
+        assert_eq!(jumps, [[1.99975, 2.0], [6000f32.next_down(), 6000.0]]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::Budget;
 use super::antipodal::{self, Flip};
 use super::group::{Group, GroupMesh};
-use super::key_times::{key_times, step_times, with_times};
+use super::key_times::{key_jumps, key_times, step_jumps, step_times, with_times};
 use super::rows::blended;
 use super::sampler::{
     Clips, Frame, FrameTime, InstanceFrame, JointSetFrame, SampleRequest, Sampler,
@@ -92,6 +92,12 @@ impl Group {
             steps.unwrap_or_else(|| with_times(key_times(clip, rest, &movers), of_clusters))
         });
         let mut keys: Vec<Vec<f32>> = keys.collect();
+        // A clip that moves none of the joints shows the rest pose, which may need a correction, too.
+        for (keys, clip) in keys.iter_mut().zip(&clips.written) {
+            if keys.is_empty() && !clip.channels.is_empty() {
+                keys.push(clip.start_secs().max(0.0));
+            }
+        }
         let times = times_of(&keys, corrected);
         let step = times.len().div_ceil(budget.frames).max(1);
         let times: Vec<FrameTime> = times.into_iter().step_by(step).collect();
@@ -163,8 +169,15 @@ impl Group {
         };
         // Tracks that hold their values jump by themselves.
         flips.retain(|flip| !stepped[flip.clip]);
-        for flip in &flips {
-            antipodal::key_both_sides(&mut keys[flip.clip], flip.time);
+        for (clip, keys) in keys
+            .iter_mut()
+            .enumerate()
+            .filter(|(clip, _)| !stepped[*clip])
+        {
+            let of_clip = flips.iter().filter(|flip| flip.clip == clip);
+            let mut jumps: Vec<[f32; 2]> = of_clip.map(Flip::sides).collect();
+            jumps.extend(step_jumps(clips.written[clip], &movers));
+            key_jumps(keys, jumps);
         }
         Ok(Sampling {
             keys,

@@ -76,7 +76,7 @@ impl Playback<'_, '_> {
                     fresh.push((clip, middle));
                     next.extend([(clip, from, middle), (clip, middle, to)]);
                 } else if !strays || !is_jump(f64::from(from), f64::from(to)) {
-                    // The two milliseconds of a jump are not corrected.
+                    // A jump itself is not corrected.
                     between = between.worse(error);
                     if error > self.problem.tolerance * MISSED_SHARE {
                         let secs = 0.5 * (f64::from(from) + f64::from(to));
