@@ -370,8 +370,8 @@ impl CorrectionReport {
 pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
     if correction.jump_max_percent > correction.tolerance_percent {
         let message = format!(
-            "Where a clip jumps, the jump takes up to {} ms in the file. During a jump the error reaches {:.4} % of the \
-             diagonal; no other figure includes it.",
+            "Where a clip jumps, the jump takes up to {} ms in the file. During jumps, and between keyframes less \
+             than 2.6 ms apart, the error reaches {:.4} % of the diagonal; no other figure includes it.",
             correction.mode.jump_ms(),
             correction.jump_max_percent
         );

@@ -109,8 +109,8 @@ impl Outputs {
         self.protect(path, PROJECT);
     }
 
-    /// Returns an error if `path` is an input, an output claimed before, or nothing that can be replaced by a file: also
-    /// before long work, whose result could not be written.
+    /// Returns an error if `path` is an input, an output claimed before, a folder, a device, a pipe or a write-protected file,
+    /// or if a part of its folder is a file. Also for a check before long work.
     pub fn check(&self, path: &Path) -> Result<(), WriteError> {
         check_replaceable(path)?;
         let file = File::at(path);

@@ -8,7 +8,7 @@ use super::add_tracks;
 use super::targets::MorphTargets;
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
-use crate::bake::problem::key_times::key_times;
+use crate::bake::problem::key_times::{key_jumps, key_times, step_jumps};
 use crate::bake::problem::rows::{WeightRow, blended};
 use crate::bake::problem::sampler::FrameTime;
 use crate::bake::solve::{MeshSolution, Solution};
@@ -46,7 +46,12 @@ pub(crate) fn add(
         // Keyframes of clusters are no times of these: without a solution clusters are left out, and the export says so.
         None => {
             let clips = problem.clips.written.iter();
-            clips.map(|clip| key_times(clip, rest, &movers)).collect()
+            let keys = clips.map(|clip| {
+                let mut keys = key_times(clip, rest, &movers);
+                key_jumps(&mut keys, step_jumps(clip, &movers));
+                keys
+            });
+            keys.collect()
         }
     };
     let unsolved = || vec![false; keys.len()];

@@ -126,10 +126,17 @@ pub(crate) fn pair_motions(pairs: &[Pair], frame: &Frame) -> PairMotions {
 }
 
 impl Flip {
-    /// The times of its keyframes.
+    /// The times of its keyframes. Far from 0, f32 times are so coarse that the nearest ones on both sides are farther apart.
     pub(crate) fn sides(&self) -> [f32; 2] {
         let half = 0.5 * JUMP_SECS;
-        [(self.time - half) as f32, (self.time + half) as f32]
+        let [mut before, mut after] = [self.time - half, self.time + half].map(|t| t as f32);
+        if f64::from(before) >= self.time {
+            before = before.next_down();
+        }
+        if f64::from(after) <= self.time {
+            after = after.next_up();
+        }
+        [before, after]
     }
 }
 
@@ -454,6 +461,20 @@ mod tests {
         open.narrow(0.625, flat);
         assert_eq!((open.start, open.end), (0.625, 0.75));
         assert!(open.from.jumps(&open.to));
+    }
+
+    #[test]
+    fn keyframes_are_on_both_sides_of_a_late_jump() {
+        for time in [0.5, 3000.0001, 5000.0, 5000.0001, 20_000.001] {
+            let flip = Flip {
+                clip: 0,
+                time,
+                joints: (JointId(0), JointId(1)),
+                cause: JumpCause::Antipodal,
+            };
+            let [before, after] = flip.sides().map(f64::from);
+            assert!(before < time && after > time && after - before < 0.004);
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// The shortest interval between keyframes but for those of a jump, seconds: shorter than any displayed frame.
 pub(crate) const MIN_KEY_INTERVAL: f64 = 0.002;
-/// The interval between the keyframes on both sides of a jump, seconds: f32 times within the first hour of a clip are closer
-/// than a tenth of it.
+/// The interval between the keyframes on both sides of a jump, seconds: within the first four minutes of a clip, f32 times are
+/// closer than a tenth of it.
 pub(crate) const JUMP_SECS: f64 = 2.5e-4;
 
 /// Whether the interval between two keyframes is a jump, also one that the source stores as two close keyframes.
@@ -158,13 +158,21 @@ pub(crate) fn with_times(mut times: Vec<f32>, more: &[f32]) -> Vec<f32> {
 /// Both sides of each step of the `chosen` joints.
 pub(crate) fn step_jumps(clip: &Clip, chosen: &BTreeSet<u32>) -> Vec<[f32; 2]> {
     let channels = clip.channels.iter().filter(|channel| {
-        channel.interpolation == Interpolation::Step
-            && chosen.contains(&channel.joint.0)
-            && !is_constant(channel)
+        channel.interpolation == Interpolation::Step && chosen.contains(&channel.joint.0)
     });
-    let steps = channels.flat_map(|channel| channel.times.iter().skip(1));
+    let steps = channels.flat_map(|channel| {
+        let width = channel.width().max(1);
+        let values = channel
+            .values
+            .chunks(width)
+            .zip(channel.values.chunks(width).skip(1));
+        let steps = channel.times.iter().skip(1).zip(values);
+        steps
+            .filter(|(_, (from, to))| from != to)
+            .map(|(step, _)| *step)
+    });
     let before = |step: f32| ((f64::from(step) - JUMP_SECS) as f32).min(step.next_down());
-    steps.map(|&step| [before(step), step]).collect()
+    steps.map(|step| [before(step), step]).collect()
 }
 
 /// Inserts a keyframe on both sides of each jump. Other keyframes closer than [`MIN_KEY_INTERVAL`] to them are removed, except
@@ -411,12 +419,21 @@ mod tests {
                 channel(1, &[0.0, 0.0], 3.0),
                 channel(2, &[0.0, 1.0], 4.0),
                 channel(0, &[0.0, 1.0], 6000.0),
+                Channel {
+                    times: [0.0, 1.0, 4.0].into(),
+                    ..channel(1, &[0.0, 0.0, 1.0], 4.0)
+                },
             ],
             ..Clip::default()
         };
         let jumps = step_jumps(&clip, &BTreeSet::from([0, 1]));
         // In the second hour, f32 times are farther apart.
-        assert_eq!(jumps, [[1.99975, 2.0], [6000f32.next_down(), 6000.0]]);
+        let expected = [
+            [1.99975, 2.0],
+            [6000f32.next_down(), 6000.0],
+            [3.99975, 4.0],
+        ];
+        assert_eq!(jumps, expected);
     }
 
     #[test]

@@ -92,12 +92,6 @@ impl Group {
             steps.unwrap_or_else(|| with_times(key_times(clip, rest, &movers), of_clusters))
         });
         let mut keys: Vec<Vec<f32>> = keys.collect();
-        // A clip that moves none of the joints shows the rest pose, which may need a correction, too.
-        for (keys, clip) in keys.iter_mut().zip(&clips.written) {
-            if keys.is_empty() && !clip.channels.is_empty() {
-                keys.push(clip.start_secs().max(0.0));
-            }
-        }
         let times = times_of(&keys, corrected);
         let step = times.len().div_ceil(budget.frames).max(1);
         let times: Vec<FrameTime> = times.into_iter().step_by(step).collect();

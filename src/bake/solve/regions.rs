@@ -98,7 +98,7 @@ struct Cluster {
 
 /// A merge of two clusters.
 struct Merge {
-    /// The bytes that it saves; at most these until its rank is known.
+    /// The bytes that it saves; until its rank is known an estimate, mostly too high.
     gain: f64,
     rank: Option<(usize, f64)>,
 }

@@ -8,6 +8,9 @@ const FLOOR: u64 = 54 << 20;
 /// Bytes of memory per byte of file.
 const FACTOR: u64 = 20;
 
+/// Bytes that the morph targets of an exported file may take besides.
+const EXPORT_BYTES: u64 = 1 << 30;
+
 /// Bytes that meshes drawn by several nodes may take in any file, beside the first node of each.
 const REPEATED_FLOOR: u64 = 1 << 30;
 /// The memory of an instance while it is deformed and drawn, bytes: per node, per vertex and per joint of its skin. With a
@@ -39,13 +42,11 @@ impl Budget {
         }
     }
 
-    /// For data of the program's own.
-    pub(super) fn unlimited() -> Self {
-        Self {
-            file: AtomicU64::new(0),
-            left: AtomicU64::new(u64::MAX / 2),
-            repeated: AtomicU64::new(u64::MAX / 2),
-        }
+    /// For an exported file of this size, in which morph targets that move few vertices take few bytes.
+    pub(super) fn of_export(file_bytes: usize) -> Self {
+        let budget = Self::new(file_bytes);
+        budget.left.fetch_add(EXPORT_BYTES, Ordering::Relaxed);
+        budget
     }
 
     /// Increases the budget for an external buffer of this size.
@@ -124,5 +125,7 @@ mod tests {
         );
         budget.charge(1, "meshes[1]").unwrap();
         assert_eq!(budget.left(), 0);
+        // An accessor without a view may have more elements in a larger file, also in an export.
+        assert_eq!(Budget::of_export(7).file_bytes(), 7);
     }
 }

@@ -108,8 +108,8 @@ pub fn import_bytes(
     import(bytes, (folder, path), None, task)
 }
 
-/// Reads an exported file again, without a memory budget and without its images, which are those of the exported document.
-/// Only the nodes `drawn` instantiate their meshes.
+/// Reads an exported file again, without its images, which are those of the exported document. The nodes `drawn` instantiate
+/// their meshes, whatever the size of the file, and no others do.
 pub(crate) fn import_written(
     bytes: Bytes,
     folder: &Path,
@@ -129,7 +129,7 @@ fn import(
     let mut findings = Findings::default();
     let budget = match chosen {
         None => Budget::new(bytes.len()),
-        Some(_) => Budget::unlimited(),
+        Some(_) => Budget::of_export(bytes.len()),
     };
     let container = container::open(&bytes, &budget, &mut findings)?;
     let data = Data::load(&bytes, &container, folder, &budget, &mut findings);
@@ -297,7 +297,8 @@ fn drawn(
             mesh,
             skin: skin.map(|s| SkinId(s as u32)),
         };
-        let fits = drawn.insert(mesh) || data.budget.charge_repeated(n_vertices, n_joints);
+        let fits = chosen.is_some() || data.budget.charge_repeated(n_vertices, n_joints);
+        let fits = drawn.insert(mesh) || fits;
         if !fits {
             first_left_out.get_or_insert(i);
             too_many.push(instance);

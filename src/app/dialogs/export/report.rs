@@ -117,7 +117,7 @@ fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
     }
     if let Some(whole) = &report.whole_stack {
         let text = format!(
-            "Helper joints reproduce only the skinning. Against the full deformer stack: {}.",
+            "Helper joints reproduce only the skinning. Compared with the full deformer stack: {}.",
             off(whole.max_percent)
         );
         verdicts.push((whole.max_percent <= tolerance, text));
