@@ -112,7 +112,6 @@ impl Outputs {
     /// Returns an error if `path` is an input, an output claimed before, a folder, a device, a pipe or a write-protected file,
     /// or if a part of its folder is a file. Also for a check before long work.
     pub fn check(&self, path: &Path) -> Result<(), WriteError> {
-        check_replaceable(path)?;
         let file = File::at(path);
         if let Some((_, what)) = self.inputs.iter().find(|(input, _)| input.is(&file)) {
             return Err(WriteError::IsInput {
@@ -120,7 +119,8 @@ impl Outputs {
                 what,
             });
         }
-        self.check_claimed(path, &file)
+        self.check_claimed(path, &file)?;
+        check_replaceable(path)
     }
 
     /// Checks `path` and reserves it for the returned output.

@@ -383,7 +383,7 @@ fn a_jump_is_keyed_on_both_sides() {
         for jump in [0.5f32, 1.0] {
             let at = channel.times.iter().position(|t| *t == jump).unwrap();
             let gap = jump - channel.times[at - 1];
-            assert!((0.0015..0.0025).contains(&gap), "{:?}", channel.times);
+            assert!((0.0002..0.0003).contains(&gap), "{:?}", channel.times);
         }
     }
 }

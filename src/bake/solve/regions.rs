@@ -96,15 +96,12 @@ struct Cluster {
     error: f64,
 }
 
-/// A merge of two clusters.
+/// A merge of two clusters and the bytes that it saves.
 struct Merge {
-    /// The bytes that it saves; until its rank is known an estimate, mostly too high.
     gain: f64,
-    rank: Option<(usize, f64)>,
+    k: usize,
+    error: f64,
 }
-
-/// Merges whose ranks are found at a time. Fixed, so that nothing depends on the number of threads.
-const RANKED_TOGETHER: usize = 4;
 
 /// The residuals of a mesh, pulled back.
 struct Pulled<'a> {
@@ -210,25 +207,18 @@ impl Pulled<'_> {
             .flat_map(|&p| self.of(p))
             .map(|d| DVec3::from_array(d.map(f64::from)))
             .collect();
-        let square = |left: &[DVec3], i: usize| {
-            let frame = points[i / t] as usize * t + i % t;
-            (self.residuals.a(frame) * left[i]).length_squared()
-        };
         let error_of = |left: &[DVec3]| {
-            let squares = (0..left.len()).map(|i| square(left, i));
-            squares.fold(0.0, f64::worse).sqrt()
+            let rows = points.iter().zip(left.chunks_exact(t.max(1)));
+            let errors = rows.flat_map(|(&p, left)| {
+                let first = p as usize * t;
+                let frames = left.iter().enumerate();
+                frames.map(move |(f, d)| (self.residuals.a(first + f) * *d).length_squared())
+            });
+            errors.fold(0.0, f64::worse).sqrt()
         };
-        // The displacement that exceeded the target last mostly still does.
-        let mut last = 0;
-        let most = self.target_error * self.target_error;
-        let mut exceeds = |left: &[DVec3]| {
-            let is_within = |i: usize| square(left, i) <= most;
-            let found = (last..left.len()).chain(0..last).find(|&i| !is_within(i));
-            last = found.unwrap_or(last);
-            found.is_some()
-        };
-        if !exceeds(&left) || gram.iter().any(|x| !x.is_finite()) {
-            return (0, error_of(&left));
+        let mut error = error_of(&left);
+        if error <= self.target_error || gram.iter().any(|x| !x.is_finite()) {
+            return (0, error);
         }
         for (k, direction) in eigenvectors(gram, t).iter().enumerate() {
             for row in left.chunks_exact_mut(t) {
@@ -237,14 +227,15 @@ impl Pulled<'_> {
                     *d -= along * *v;
                 }
             }
-            if !exceeds(&left) {
-                return (k + 1, error_of(&left));
+            error = error_of(&left);
+            if error <= self.target_error {
+                return (k + 1, error);
             }
         }
-        (t, error_of(&left))
+        (t, error)
     }
 
-    /// Merges clusters greedily while that saves bytes. The rank of a merge is found once no other can save more.
+    /// Merges clusters greedily while that saves bytes.
     fn merge(
         &self,
         clusters: Vec<Cluster>,
@@ -254,7 +245,8 @@ impl Pulled<'_> {
         let mut clusters: Vec<Option<Cluster>> = clusters.into_iter().map(Some).collect();
         let mut merges: BTreeMap<(usize, usize), Merge> = BTreeMap::new();
         for i in 0..clusters.len() {
-            add_merges(&clusters, i, prices, &mut merges);
+            task.check()?;
+            self.add_merges(&clusters, i, prices, &mut merges);
         }
         loop {
             task.check()?;
@@ -267,10 +259,7 @@ impl Pulled<'_> {
                 }
             });
             let Some((&(a, b), merge)) = best else { break };
-            let Some((k, error)) = merge.rank else {
-                self.rank_merges(&clusters, prices, &mut merges);
-                continue;
-            };
+            let (k, error) = (merge.k, merge.error);
             let (Some(low), Some(high)) = (clusters[a].take(), clusters[b].take()) else {
                 break;
             };
@@ -286,81 +275,52 @@ impl Pulled<'_> {
                 k,
                 error,
             }));
-            add_merges(&clusters, clusters.len() - 1, prices, &mut merges);
+            self.add_merges(&clusters, clusters.len() - 1, prices, &mut merges);
         }
         Ok(clusters.into_iter().flatten().collect())
     }
 
-    /// Finds the ranks of the merges that may save the most; those that save nothing are removed.
-    fn rank_merges(
+    /// Adds the merges of cluster `i` with its likeliest partners that save bytes.
+    fn add_merges(
         &self,
         clusters: &[Option<Cluster>],
+        i: usize,
         prices: &MorphPrices,
         merges: &mut BTreeMap<(usize, usize), Merge>,
     ) {
-        let open = merges.iter().filter(|(_, merge)| merge.rank.is_none());
-        let mut open: Vec<(f64, (usize, usize))> = open.map(|(&ab, m)| (m.gain, ab)).collect();
-        open.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        open.truncate(RANKED_TOGETHER);
-        let ranked: Vec<((usize, usize), Option<Merge>)> = open
+        let Some(own) = &clusters[i] else { return };
+        let bytes = |cluster: &Cluster| prices.of_block(cluster.k, cluster.points.len() as f64);
+        // Both together need as many displacements as either.
+        let most = |other: &Cluster| {
+            let n = own.points.len() + other.points.len();
+            bytes(own) + bytes(other) - prices.of_block(own.k.max(other.k), n as f64)
+        };
+        let others = clusters.iter().enumerate().filter(|(j, _)| *j != i);
+        let mut partners: Vec<(bool, f64, usize)> = others
+            .filter_map(|(j, other)| {
+                let other = other.as_ref()?;
+                Some((shares_joint(own, other), most(other), j))
+            })
+            .filter(|partner| partner.1 > 0.0)
+            .collect();
+        partners.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
+        let n_common = partners.iter().filter(|p| p.0).count();
+        let common = partners.iter().take(n_common.min(COMMON_PARTNERS));
+        let others = partners.iter().skip(n_common).take(OTHER_PARTNERS);
+        let chosen: Vec<usize> = common.chain(others).map(|p| p.2).collect();
+        let found: Vec<((usize, usize), Merge)> = chosen
             .into_par_iter()
-            .map(|(_, (a, b))| {
-                let pair = clusters[a].as_ref().zip(clusters[b].as_ref());
-                let merge = pair.map(|(low, high)| {
-                    let (points, gram) = union(low, high);
-                    let (k, error) = self.rank(&points, &gram);
-                    let after = prices.of_block(k, points.len() as f64);
-                    Merge {
-                        gain: bytes_of(low, prices) + bytes_of(high, prices) - after,
-                        rank: Some((k, error)),
-                    }
-                });
-                ((a, b), merge.filter(|merge| merge.gain > 0.0))
+            .filter(|&j| !merges.contains_key(&(i.min(j), i.max(j))))
+            .filter_map(|j| {
+                let other = clusters[j].as_ref()?;
+                let (points, gram) = union(own, other);
+                let (k, error) = self.rank(&points, &gram);
+                let after = prices.of_block(k, points.len() as f64);
+                let gain = bytes(own) + bytes(other) - after;
+                (gain > 0.0).then_some(((i.min(j), i.max(j)), Merge { gain, k, error }))
             })
             .collect();
-        for (pair, merge) in ranked {
-            match merge {
-                Some(merge) => merges.insert(pair, merge),
-                None => merges.remove(&pair),
-            };
-        }
-    }
-}
-
-/// The bytes of the targets of a cluster.
-fn bytes_of(cluster: &Cluster, prices: &MorphPrices) -> f64 {
-    prices.of_block(cluster.k, cluster.points.len() as f64)
-}
-
-/// Adds the merges of cluster `i` with its likeliest partners that may save bytes.
-fn add_merges(
-    clusters: &[Option<Cluster>],
-    i: usize,
-    prices: &MorphPrices,
-    merges: &mut BTreeMap<(usize, usize), Merge>,
-) {
-    let Some(own) = &clusters[i] else { return };
-    // Both together need as many displacements as either.
-    let most = |other: &Cluster| {
-        let n = own.points.len() + other.points.len();
-        let after = prices.of_block(own.k.max(other.k), n as f64);
-        bytes_of(own, prices) + bytes_of(other, prices) - after
-    };
-    let others = clusters.iter().enumerate().filter(|(j, _)| *j != i);
-    let mut partners: Vec<(bool, f64, usize)> = others
-        .filter_map(|(j, other)| {
-            let other = other.as_ref()?;
-            Some((shares_joint(own, other), most(other), j))
-        })
-        .filter(|partner| partner.1 > 0.0)
-        .collect();
-    partners.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
-    let n_common = partners.iter().filter(|p| p.0).count();
-    let common = partners.iter().take(n_common.min(COMMON_PARTNERS));
-    let others = partners.iter().skip(n_common).take(OTHER_PARTNERS);
-    for &(_, gain, j) in common.chain(others) {
-        let merge = Merge { gain, rank: None };
-        merges.entry((i.min(j), i.max(j))).or_insert(merge);
+        merges.extend(found);
     }
 }
 
