@@ -16,7 +16,7 @@ const N_BINS: usize = 100_000;
 /// Times that are evaluated together, an even number, unless their positions and normals would take more memory than this.
 const STRETCH: usize = 64;
 const STRETCH_BYTES: usize = 256 << 20;
-/// Of a point and its normals at one time, with and without correction.
+/// The memory of a point and its normals at one time, with and without correction.
 const POINT_BYTES: usize = 72;
 /// Peaks of errors below this are not followed: it is the smallest tolerance, as a fraction of the diagonal.
 const LEAST_PEAK: f64 = 1e-5;
@@ -196,7 +196,7 @@ pub(super) trait Player {
     }
 }
 
-/// The number of times that are evaluated together: even, so that two times a peak fit.
+/// The number of times that are evaluated together. Even, since following a peak takes two.
 fn stretch_of(player: &impl Player) -> usize {
     let sampler = player.seen().0;
     let items = sampler.instances.iter();

@@ -4,7 +4,6 @@
 //! Each case is a seed. `SINEW_MUTATIONS_SEED=N` runs the one case N; `SINEW_MUTATIONS_SECS=S` runs new cases for S
 //! seconds, from a seed of its own on.
 
-use crate::bake_sources::{bend, tube};
 use crate::cli::messages;
 use crate::gltf_builder::{Gltf, skinned};
 use crate::inputs::{
@@ -12,6 +11,7 @@ use crate::inputs::{
 };
 use crate::malformed::{Random, with_json};
 use crate::motion_inputs::{self, use_motion, use_stream};
+use crate::source_layouts::{attribute, bent};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use sinew::deform::StackPreset;
@@ -100,19 +100,7 @@ fn textured() -> Gltf {
     gltf
 }
 
-/// A bent tube, whose correction rewrites its weights.
-fn bent() -> Gltf {
-    let mut gltf = tube(2);
-    bend(&mut gltf, "Bend", "LINEAR");
-    gltf
-}
-
-fn attribute(gltf: &Gltf, name: &str) -> usize {
-    let attributes = &gltf.json["meshes"][0]["primitives"][0]["attributes"];
-    attributes[name].as_u64().unwrap() as usize
-}
-
-/// The tube with interleaved attributes.
+/// A bent tube with interleaved attributes.
 fn interleaved() -> Gltf {
     let mut gltf = bent();
     let columns = ["POSITION", "JOINTS_0", "NORMAL", "WEIGHTS_0"];
@@ -120,7 +108,7 @@ fn interleaved() -> Gltf {
     gltf
 }
 
-/// The tube with positions in normalised 16-bit integers, at half its size.
+/// A bent tube with positions in normalised 16-bit integers, at half its size.
 fn quantized() -> Gltf {
     let mut gltf = bent();
     let mut positions = Vec::new();

@@ -9,13 +9,15 @@ use sinew::bake::BakeOptions;
 use sinew::document::{Document, MeshId, MeshItem};
 use sinew::export::Exported;
 
-fn bent() -> Gltf {
+/// A bent tube, whose correction rewrites its weights.
+pub(crate) fn bent() -> Gltf {
     let mut gltf = tube(2);
     bend(&mut gltf, "Bend", "LINEAR");
     gltf
 }
 
-fn attribute(gltf: &Gltf, name: &str) -> usize {
+/// The accessor of an attribute of the first primitive.
+pub(crate) fn attribute(gltf: &Gltf, name: &str) -> usize {
     let attributes = &gltf.json["meshes"][0]["primitives"][0]["attributes"];
     attributes[name].as_u64().unwrap() as usize
 }

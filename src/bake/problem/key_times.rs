@@ -11,7 +11,7 @@ pub(crate) const MIN_KEY_INTERVAL: f64 = 0.002;
 /// closer than a tenth of it.
 pub(crate) const JUMP_SECS: f64 = 2.5e-4;
 
-/// Whether the interval between two keyframes is a jump, also one that the source stores as two close keyframes.
+/// Whether the interval between two keyframes is so short that it counts as a jump; sources also store jumps so.
 pub(crate) fn is_jump(from: f64, to: f64) -> bool {
     to - from < 1.3 * MIN_KEY_INTERVAL
 }
@@ -155,7 +155,7 @@ pub(crate) fn with_times(mut times: Vec<f32>, more: &[f32]) -> Vec<f32> {
     apart(&times, end)
 }
 
-/// Both sides of each step of the `chosen` joints.
+/// The times before and after each step of the `chosen` joints that changes a value.
 pub(crate) fn step_jumps(clip: &Clip, chosen: &BTreeSet<u32>) -> Vec<[f32; 2]> {
     let channels = clip.channels.iter().filter(|channel| {
         channel.interpolation == Interpolation::Step && chosen.contains(&channel.joint.0)

@@ -243,7 +243,7 @@ struct Drawn {
     left_out: LeftOut,
 }
 
-/// Finds the nodes of the scene that reference a mesh; if given, only those of `chosen`.
+/// Finds the nodes of the scene that reference a mesh; with `chosen`, only these.
 fn drawn(
     data: &Data<'_>,
     tree: &Tree,
@@ -297,8 +297,9 @@ fn drawn(
             mesh,
             skin: skin.map(|s| SkinId(s as u32)),
         };
-        let fits = chosen.is_some() || data.budget.charge_repeated(n_vertices, n_joints);
-        let fits = drawn.insert(mesh) || fits;
+        // The first node of each mesh costs nothing.
+        let is_free = drawn.insert(mesh) || chosen.is_some();
+        let fits = is_free || data.budget.charge_repeated(n_vertices, n_joints);
         if !fits {
             first_left_out.get_or_insert(i);
             too_many.push(instance);

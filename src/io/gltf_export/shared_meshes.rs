@@ -1,6 +1,6 @@
-//! Meshes that several nodes draw. three.js finds the objects of a weights track by name, and those of several primitives have
-//! the same names in each node that draws the mesh, so that all tracks animate the first. Each further node gets a copy of the
-//! mesh's entry, which references the same data.
+//! Meshes that several nodes draw. three.js binds a weights track to objects by name. The objects of a mesh of several primitives
+//! have the same names in each node that draws the mesh, so that all tracks animate the first node. Each further node gets a
+//! copy of the mesh's entry, which references the same data.
 
 use super::json::{each, entry_mut, index, place};
 use super::patch::Patch;
@@ -9,7 +9,7 @@ use crate::bake::Baked;
 use crate::finding::{Finding, counted};
 use serde_json::Value;
 
-/// The largest number of nodes of such a mesh. More would take more memory when the file is opened than it may.
+/// The largest number of nodes of a mesh that is copied: an import charges each copy to its memory budget.
 const MOST_NODES: usize = 16;
 /// Extensions that refer to meshes by index, or to their weights.
 const REFER_TO_MESHES: [&str; 2] = ["VRM", "KHR_animation_pointer"];
