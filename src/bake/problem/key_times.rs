@@ -168,7 +168,7 @@ pub(crate) fn step_jumps(clip: &Clip, chosen: &BTreeSet<u32>) -> Vec<[f32; 2]> {
             .zip(channel.values.chunks(width).skip(1));
         let steps = channel.times.iter().skip(1).zip(values);
         steps
-            .filter(|(_, (from, to))| from != to)
+            .filter(|(step, (from, to))| step.is_finite() && from != to)
             .map(|(step, _)| *step)
     });
     let before = |step: f32| ((f64::from(step) - JUMP_SECS) as f32).min(step.next_down());
@@ -419,6 +419,7 @@ mod tests {
                 channel(1, &[0.0, 0.0], 3.0),
                 channel(2, &[0.0, 1.0], 4.0),
                 channel(0, &[0.0, 1.0], 6000.0),
+                channel(0, &[0.0, 1.0], f32::NAN),
                 Channel {
                     times: [0.0, 1.0, 4.0].into(),
                     ..channel(1, &[0.0, 0.0, 1.0], 4.0)
