@@ -81,6 +81,25 @@ fn a_mesh_drawn_thousands_of_times_is_drawn_as_often_as_the_file_may_cost() {
     assert_eq!(*usual.parts.left_out, LeftOut::default());
 }
 
+/// Meshes that one node each draws take nothing of the budget for meshes that are drawn again.
+#[test]
+fn the_first_node_of_each_mesh_is_free() {
+    let n_of = |n_meshes: usize| {
+        let mut gltf = drawn_by(400, 3000);
+        let mesh = gltf.json["meshes"][0].clone();
+        for _ in 0..n_meshes {
+            let other = gltf.push("meshes", mesh.clone());
+            let nodes = gltf.json["nodes"].as_array_mut().unwrap();
+            // Before those that draw the first mesh again.
+            nodes.insert(3, json!({"mesh": other, "skin": 0}));
+        }
+        let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
+        imported.parts.instances.len()
+    };
+    let (without, with) = (n_of(0), n_of(20));
+    assert!(with >= without + 20, "{with} {without}");
+}
+
 #[test]
 fn the_box_of_a_skinned_mesh_is_where_its_joint_puts_it() {
     let mut gltf = drawn_by(2000, 3000);
