@@ -440,9 +440,7 @@ impl PathField {
                 | PathPurpose::SaveMapping,
             )
             | PathUse::Export
-            | PathUse::ExportStaticMesh => folder
-                .filter(|folder| !folder.is_dir())
-                .map(|folder| format!("The folder \"{}\" does not exist.", folder.display())),
+            | PathUse::ExportStaticMesh => folder.and_then(folder_fault),
         }
     }
 
@@ -479,4 +477,35 @@ impl PathField {
 /// The user's folder.
 pub(super) fn home() -> PathBuf {
     directories::UserDirs::new().map_or_else(PathBuf::new, |dirs| dirs.home_dir().to_owned())
+}
+
+/// Why a path is no folder: it does not exist, or a part of it is a file. `None` if it is one.
+fn folder_fault(folder: &Path) -> Option<String> {
+    if folder.is_dir() {
+        return None;
+    }
+    Some(match folder.ancestors().find(|part| part.exists()) {
+        Some(part) if !part.is_dir() => format!("\"{}\" is not a folder.", part.display()),
+        _ => format!("The folder \"{}\" does not exist.", folder.display()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_below_a_file_is_told_from_a_missing_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "model").unwrap();
+        assert_eq!(folder_fault(folder.path()), None);
+        let not_a_folder = Some(format!("\"{}\" is not a folder.", file.display()));
+        assert_eq!(folder_fault(&file), not_a_folder);
+        assert_eq!(folder_fault(&file.join("deep/er")), not_a_folder);
+        let missing = folder.path().join("missing/deep");
+        let expected = format!("The folder \"{}\" does not exist.", missing.display());
+        assert_eq!(folder_fault(&missing), Some(expected));
+        assert!(folder_fault(Path::new("missing here")).is_some());
+    }
 }
