@@ -24,7 +24,7 @@ const BUDGET: Budget = Budget {
 const JSON_SHARE: f64 = 0.35;
 
 /// The fraction of the bytes for normals that they mostly take.
-const NORMALS_SHARE: f64 = 0.6;
+const SPENT_ON_NORMALS: f64 = 0.9;
 
 /// A forecast of a bake.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -102,7 +102,7 @@ impl Problem<'_> {
                 .meshes
                 .iter()
                 .map(|part| bytes_of_normals(self, part, others));
-            NORMALS_SHARE * all.sum::<f64>()
+            SPENT_ON_NORMALS * all.sum::<f64>()
         };
         Ok(candidates.first().map(|candidate| Estimate {
             helper_joints: candidate.helpers * group.joint_sets.len(),

@@ -82,6 +82,9 @@ impl BakeMode {
 /// The most morph targets of a mesh: some engines read no more.
 pub const MAX_MORPHS: usize = 256;
 
+/// The smallest and the largest share of the source that normals may take.
+pub const NORMALS_SHARE: std::ops::RangeInclusive<f64> = 0.01..=1.0;
+
 /// Options of a bake.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
@@ -101,6 +104,10 @@ pub struct BakeOptions {
     pub unipolar: bool,
     /// Also write normal deltas of morph targets.
     pub normals: bool,
+    /// About how many bytes the normal deltas of clips may take, as a fraction of those of the source: more in small files
+    /// and beside a small or a very large correction, see `emit::normal_budget`. Without a limit they would outweigh all
+    /// other data.
+    pub normals_share: f64,
     /// Write morph targets as sparse accessors where that is smaller.
     pub sparse: bool,
     /// Quantize the morph targets of clips to 16 bits and their normals to 8, which requires `KHR_mesh_quantization` of players.
@@ -118,6 +125,7 @@ impl Default for BakeOptions {
             max_joints: 256,
             unipolar: true,
             normals: true,
+            normals_share: 0.09,
             sparse: true,
             quantize: false,
             clips: Vec::new(),
@@ -138,6 +146,12 @@ impl BakeOptions {
             return Err(format!(
                 "{} morph targets are more than {MAX_MORPHS}.",
                 self.max_morphs
+            ));
+        }
+        if !NORMALS_SHARE.contains(&self.normals_share) {
+            return Err(format!(
+                "The share of normals is {} % of the model's size; it must be 1 - 100 %.",
+                crate::finding::trimmed(100.0 * self.normals_share)
             ));
         }
         if self.max_joints > 1024 {

@@ -9,6 +9,7 @@ use super::rig_args::RigArgs;
 use super::shown_body::ShownBodyArgs;
 use super::stack_args::StackArgs;
 use super::weights_args::WeightsArgs;
+use crate::bake::NORMALS_SHARE;
 #[cfg(feature = "render")]
 use crate::deform::diagnostics::Metric;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -420,6 +421,9 @@ pub struct ExportArgs {
     /// Write no normals in morph targets: a smaller file, with less exact shading where they act.
     #[arg(long)]
     pub no_normals: bool,
+    /// About how much normals in morph targets may add, in percent of the model's size; default: 9%.
+    #[arg(long, value_name = "P%", value_parser = share_percent, conflicts_with = "no_normals")]
+    pub normals_share: Option<f64>,
     /// Write every displacement of a morph target, for players that do not read sparse accessors.
     #[arg(long)]
     pub dense: bool,
@@ -505,6 +509,17 @@ fn percent(text: &str) -> Result<f64, String> {
     match number {
         Some(percent) if (0.001..=10.0).contains(&percent) => Ok(percent / 100.0),
         _ => Err("give a percentage from 0.001% to 10%, such as 0.1%".into()),
+    }
+}
+
+/// "20%" as a fraction.
+fn share_percent(text: &str) -> Result<f64, String> {
+    let number = text
+        .strip_suffix('%')
+        .and_then(|text| text.trim().parse::<f64>().ok());
+    match number.map(|percent| percent / 100.0) {
+        Some(share) if NORMALS_SHARE.contains(&share) => Ok(share),
+        _ => Err("give a percentage from 1% to 100%, such as 20%".into()),
     }
 }
 

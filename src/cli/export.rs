@@ -81,7 +81,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
             "a copy of the source, nothing was edited".to_owned()
         } else {
             format!(
-                "{} and {} rewritten, {} added",
+                "{} and {} rewritten, {} of buffer data added",
                 counted(report.n_primitives_rewritten, "primitive"),
                 counted(report.n_clips_written, "clip"),
                 counted(report.n_bytes_added, "byte")
@@ -119,6 +119,7 @@ fn over_preset(args: &ExportArgs, options: &mut ExportOptions) {
     if let Some(bake) = &mut options.correct {
         bake.unipolar &= !args.signed_weights;
         bake.normals &= !args.no_normals;
+        bake.normals |= args.normals_share.is_some();
         bake.sparse &= !args.dense;
         bake.quantize |= args.quantize;
     }
@@ -203,6 +204,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         let of_morphs = [
             ("--max-morphs", args.max_morphs.is_some()),
             ("--signed-weights", args.signed_weights),
+            ("--normals-share", args.normals_share.is_some()),
             ("--quantize", args.quantize),
         ];
         let given =
@@ -232,6 +234,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         ("--clips", !args.clips.is_empty()),
         ("--signed-weights", args.signed_weights),
         ("--no-normals", args.no_normals),
+        ("--normals-share", args.normals_share.is_some()),
         ("--dense", args.dense),
         ("--quantize", args.quantize),
         ("--report", args.report.is_some()),
@@ -269,6 +272,7 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
         max_joints: args.max_joints.map_or(default.max_joints, |n| n as usize),
         unipolar: !args.signed_weights,
         normals: !args.no_normals,
+        normals_share: args.normals_share.unwrap_or(default.normals_share),
         sparse: !args.dense,
         quantize: args.quantize,
         clips: clips.collect::<Result<_, _>>()?,

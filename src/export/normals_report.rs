@@ -1,6 +1,6 @@
 //! What a report says of the normals of a corrected file.
 
-use crate::bake::{BakeMode, BakeOptions};
+use crate::bake::{BakeMode, BakeOptions, NORMALS_SHARE};
 use crate::finding::Finding;
 
 /// Normals that became worse by more than this are reported, degrees.
@@ -52,6 +52,9 @@ pub(super) fn normals_hint(options: &BakeOptions, morph_targets: usize) -> &'sta
         (BakeMode::Retarget, ..) => {
             " Morph targets of the mode For these clips (`--correct clips`) can correct them."
         }
+        (BakeMode::Clips, true, true) if options.normals_share < *NORMALS_SHARE.end() => {
+            " A larger Normals share (`--normals-share`) may reduce that."
+        }
         (_, true, true) => "",
         (_, true, false) => " More morph targets (`--max-morphs`) can correct them.",
         (_, false, true) => {
@@ -80,7 +83,10 @@ mod tests {
         };
         let worse = found(false, 64.1, &all).unwrap();
         assert_eq!(worse.severity, Severity::Warning);
-        assert!(worse.message.ends_with("fitted to positions."), "{worse}");
+        assert!(
+            worse.message.contains("fitted to positions. A larger"),
+            "{worse}"
+        );
         // Only the moments at which they are measured differ.
         let same = found(true, 61.2, &none).unwrap();
         assert_eq!(same.severity, Severity::Info);
@@ -88,7 +94,24 @@ mod tests {
         assert!(same.message.contains(said), "{same}");
         let better = found(false, 10.2, &all).unwrap();
         assert_eq!(better.severity, Severity::Info);
-        assert!(better.message.ends_with("by 58.5."), "{better}");
+        assert!(
+            better
+                .message
+                .contains("by 58.5. A larger Normals share (`--normals-share`)"),
+            "{better}"
+        );
+        let frames = BakeOptions {
+            mode: BakeMode::Frames,
+            ..all.clone()
+        };
+        let most = BakeOptions {
+            normals_share: 1.0,
+            ..all.clone()
+        };
+        for options in [frames, most] {
+            let better = found(false, 10.2, &options).unwrap();
+            assert!(better.message.ends_with("by 58.5."), "{better}");
+        }
         assert_eq!(found(false, 1.6, &all), None);
     }
 }

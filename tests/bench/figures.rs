@@ -114,13 +114,13 @@ const fn export(
 
 /// The header of the table of exports.
 pub(crate) const EXPORTS_HEADER: &str = "\
-| model | deformer stack | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | size | 0.1 % |
-|---|---|---|---|---|---|---|---|---|---|";
+| model | deformer stack | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | normals | size | 0.1 % |
+|---|---|---|---|---|---|---|---|---|---|---|";
 
 /// The header of the table of exports with corrective samples.
 pub(crate) const CORRECTED_HEADER: &str = "\
-| model | joint | samples | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | size | 0.1 % | seconds |
-|---|---|---|---|---|---|---|---|---|---|---|---|";
+| model | joint | samples | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | normals | size | 0.1 % | seconds |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
 /// The row of an export, as the command line at `sinew` writes and reports it, and how long the export took. `shared`: the
 /// folder of shared test data.
@@ -160,8 +160,10 @@ pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> (Strin
     };
     let is_met = report["met"].as_bool().expect("met");
     let verdict = if is_met { "met" } else { "missed" };
+    let normals = report["normals"]["p99_degrees"].as_f64();
+    let normals = normals.map_or("none".into(), |degrees| format!("{degrees:.1}°"));
     let row = format!(
-        "| {} | {n_samples}{} | {} | {:.3} % | {:.3} % | {:.3} % | {:.1} % | × {:.2} | {verdict} |",
+        "| {} | {n_samples}{} | {} | {:.3} % | {:.3} % | {:.3} % | {:.1} % | {normals} | × {:.2} | {verdict} |",
         export.label,
         report["helper_joints"],
         report["morph_targets"],

@@ -655,7 +655,7 @@ fn normals_turn_with_morph_targets() {
     };
     let (_, with, read) = meets_with(&document, options);
     let (exported, without, _) = meets_with(&document, plain);
-    // A tenth of this small file holds the normals that matter most, not all.
+    // What normals may take in a small file holds those that matter most, not all.
     assert!(
         with.normals.p99_degrees < 0.15 * without.normals.p99_degrees,
         "{with:?}"

@@ -282,6 +282,16 @@ fn a_preset_writes_what_its_program_reads_and_flags_win_over_it() {
     let dqs = ["--method", "dqs", "--meshopt"];
     // So do normals, on the arm.
     assert_eq!(written(&arm, "unity", &dqs), (true, true));
+    // Blender's preset writes no normals, unless a flag asks for them.
+    let report = folder.join("normals.json");
+    let said = ["--method", "dqs", "--report", text(&report)];
+    for (share, is_turned) in [(&[][..], false), (&["--normals-share", "20%"], true)] {
+        written(&arm, "blender", &[&said[..], share].concat());
+        let text = std::fs::read(&report).unwrap();
+        let report: Value = serde_json::from_slice(&text).unwrap();
+        let n_turned = report["meshes"][0]["turned_normals"].as_u64().unwrap();
+        assert_eq!(n_turned > 0, is_turned);
+    }
     // Without a correction: influences only.
     let out = folder.join("plain.glb");
     done(&["export", &arm, "--out", text(&out), "--preset", "unreal"]);
@@ -305,7 +315,8 @@ fn a_project_works_wherever_a_model_does() {
     );
     let out = folder.join("arm.glb");
     let said = done(&["export", &project, "--out", text(&out)]);
-    assert!(said.contains("rewritten"), "{said}");
+    assert!(said.contains("rewritten, "), "{said}");
+    assert!(said.contains(" of buffer data added"), "{said}");
     assert!(done(&["check", text(&out)]).contains("0 errors"));
 }
 

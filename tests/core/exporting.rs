@@ -122,6 +122,8 @@ fn other_options_and_text_files_are_the_command_lines_too() {
                 "--max-joints",
                 "1",
                 "--signed-weights",
+                "--normals-share",
+                "20%",
             ],
         ),
         ("a/plain.glb", &["--influences", "8"]),
@@ -140,6 +142,7 @@ fn other_options_and_text_files_are_the_command_lines_too() {
         if name.ends_with("gltf") {
             settings.bake.tolerance = 0.03;
             settings.bake.unipolar = false;
+            settings.bake.normals_share = 0.2;
             if name.contains("frames") {
                 settings.correction = Some(Correction::Frames);
                 settings.bake.normals = false;

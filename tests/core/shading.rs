@@ -56,6 +56,32 @@ fn targets_that_move_nothing_turn_normals_where_helper_joints_move_the_skin() {
 }
 
 #[test]
+fn a_larger_share_makes_normals_more_exact() {
+    let path = format!("{}/assets/coarse-arm.glb", env!("CARGO_MANIFEST_DIR"));
+    let document = open(Path::new(&path));
+    let with_share = |normals_share: f64| {
+        let options = BakeOptions {
+            normals_share,
+            ..BakeOptions::default()
+        };
+        let (exported, report) = corrected(&document, options);
+        assert!(report.met, "{report:?}");
+        (exported.files[0].1.len(), report.normals.p99_degrees)
+    };
+    let [small, medium] = [0.01, 0.04].map(with_share);
+    assert!(small.0 < medium.0, "{small:?} {medium:?}");
+    assert!(small.1 > medium.1 + 0.5, "{small:?} {medium:?}");
+    for wrong in [0.0, 0.009, 1.1, -1.0, f64::NAN, f64::INFINITY] {
+        let options = BakeOptions {
+            normals_share: wrong,
+            ..BakeOptions::default()
+        };
+        let why = options.check().unwrap_err();
+        assert!(why.contains("share of normals"), "{why}");
+    }
+}
+
+#[test]
 fn deltas_never_make_normals_worse() {
     let test = "deltas_never_make_normals_worse";
     let Some(document) = model(test, "skinned_cylinder/skinned_cylinder.gltf") else {

@@ -328,6 +328,33 @@ fn the_command_line_writes_stills_and_says_what_is_wrong() {
             &["--correct", "frames", "--max-morphs", "4"],
             "--max-morphs",
         ),
+        ("b.glb", &["--normals-share", "20%"], "frames"),
+        (
+            "b.glb",
+            &["--correct", "retarget", "--normals-share", "20%"],
+            "--normals-share",
+        ),
+        (
+            "b.glb",
+            &["--correct", "frames", "--normals-share", "20%"],
+            "--normals-share",
+        ),
+        (
+            "b.glb",
+            &[
+                "--correct",
+                "clips",
+                "--no-normals",
+                "--normals-share",
+                "20%",
+            ],
+            "--no-normals",
+        ),
+        (
+            "b.glb",
+            &["--correct", "clips", "--normals-share", "0.5%"],
+            "1% to 100%",
+        ),
     ] {
         let (code, _, error) = run(name, flags);
         assert!(

@@ -1,6 +1,7 @@
 //! Solutions as glTF data: helper joints and tracks, weight rows, morph targets, drivers.
 
 mod drivers;
+mod normal_budget;
 mod normal_fit;
 mod normal_moments;
 mod normals;
@@ -9,7 +10,7 @@ pub(crate) mod samples;
 mod targets;
 mod tracks;
 
-pub(crate) use normals::bytes_of_normals;
+pub(crate) use normal_budget::bytes_of_normals;
 
 use super::problem::Problem;
 use super::problem::group::Group;

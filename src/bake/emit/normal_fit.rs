@@ -110,6 +110,27 @@ impl WeightTable {
     }
 }
 
+/// The fits of one normal that follow more and more weights.
+#[derive(Default)]
+pub(super) struct Pursuit {
+    /// Displacements in the order in which they were chosen, up to the last step.
+    pub(super) columns: Vec<usize>,
+    /// Each follows more weights than the one before, and has a lower score.
+    pub(super) steps: Vec<Step>,
+    /// Angles by observation without deltas, degrees.
+    pub(super) before: Vec<f32>,
+}
+
+/// One of the fits of a normal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    /// The number of weights that it follows.
+    pub(super) n: usize,
+    pub(super) score: f64,
+    /// The number of angles above the goal.
+    pub(super) n_above: usize,
+}
+
 /// The fit of one normal.
 #[derive(Default)]
 pub(super) struct NormalFit {
@@ -117,7 +138,7 @@ pub(super) struct NormalFit {
     pub(super) columns: Vec<usize>,
     /// Their deltas at the largest weights.
     pub(super) d: Vec<DVec3>,
-    /// Angles by observation, degrees, without and with the deltas.
+    /// Angles by observation, degrees, without and with the deltas; `after` is empty where there are none.
     pub(super) before: Vec<f32>,
     pub(super) after: Vec<f32>,
 }
@@ -130,64 +151,28 @@ pub(super) fn score(angles: &[f32]) -> f64 {
     squares.sum()
 }
 
-/// The number of angles of normals that face another way; what is no number is one.
-fn n_flipped(angles: &[f32]) -> usize {
-    let is_right = |a: &&f32| **a <= FLIPPED_DEGREES;
-    angles.len() - angles.iter().filter(is_right).count()
+/// The number of angles above a goal, degrees; what is no number is above it.
+pub(super) fn n_above(angles: &[f32], goal: f32) -> usize {
+    let is_reached = |a: &&f32| **a <= goal;
+    angles.len() - angles.iter().filter(is_reached).count()
 }
 
-impl NormalFit {
-    pub(super) fn new(shown: &[Shown], weights: &WeightTable) -> Self {
+impl Pursuit {
+    /// Chooses weights one after another; angles up to `goal` are good.
+    pub(super) fn new(shown: &[Shown], weights: &WeightTable, goal: f32) -> Self {
         let before: Vec<f32> = shown.iter().map(|o| o.angle(DVec3::ZERO)).collect();
-        let mut best = Self {
-            after: before.clone(),
-            before,
-            ..Self::default()
-        };
-        if weights.k == 0 || best.before.iter().all(|a| *a < LEAST_DEGREES) {
-            return best;
-        }
-        best.pursue(shown, weights);
-        best.polish(shown, weights);
-        best.leave_out_short(shown, weights);
-        best
-    }
-
-    /// Leaves out deltas that are too short to be worth an entry; the angles are those without them.
-    fn leave_out_short(&mut self, shown: &[Shown], weights: &WeightTable) {
-        let is_long = |d: &DVec3| d.length() >= LEAST_DELTA;
-        if self.d.iter().all(is_long) {
-            return;
-        }
-        let pairs = self.columns.iter().zip(&self.d);
-        let long = pairs.filter(|(_, d)| is_long(d)).map(|(&c, &d)| (c, d));
-        (self.columns, self.d) = long.unzip();
-        self.after = if self.columns.is_empty() {
-            self.before.clone()
-        } else {
-            angles(shown, &weights.chosen(&self.columns), &self.d)
-        };
-    }
-
-    /// Whether the score of other angles is less than a fraction of the score now, and no more of them are flipped.
-    fn accepts(&self, angles: &[f32], fraction: f64) -> bool {
-        score(angles) < fraction * score(&self.after)
-            && n_flipped(angles) <= n_flipped(&self.before)
-    }
-
-    /// Chooses weights one after another.
-    fn pursue(&mut self, shown: &[Shown], weights: &WeightTable) {
         let k = weights.k;
-        let residuals: Vec<DVec3> = shown.iter().map(Shown::residual).collect();
-        let mut correlation = vec![DVec3::ZERO; k];
-        for (o, residual) in residuals.iter().enumerate() {
-            for (sum, w) in correlation.iter_mut().zip(weights.row(o)) {
-                *sum += *residual * *w;
-            }
+        if k == 0 || before.iter().all(|a| *a < LEAST_DEGREES) {
+            return Self {
+                before,
+                ..Self::default()
+            };
         }
+        let correlation = correlation(shown, weights);
         let ridge = PURSUIT_RIDGE * shown.len() as f64;
-        let mut columns: Vec<usize> = Vec::new();
-        let mut d: Vec<DVec3> = Vec::new();
+        let (mut columns, mut d): (Vec<usize>, Vec<DVec3>) = Default::default();
+        let mut steps: Vec<Step> = Vec::new();
+        let (mut lowest, n_flipped) = (score(&before), n_above(&before, FLIPPED_DEGREES));
         while columns.len() < MAX_COLUMNS.min(k) {
             let left = |j: usize| -> f64 {
                 let taken = columns.iter().zip(&d);
@@ -207,15 +192,103 @@ impl NormalFit {
                 break;
             };
             d = found;
-            let chosen = weights.chosen(&columns);
-            let angles = angles(shown, &chosen, &d);
-            if self.accepts(&angles, LEAST_GAIN) {
-                (self.columns, self.d, self.after) = (columns.clone(), d.clone(), angles);
-            }
-            if self.after.iter().all(|a| *a < DONE_DEGREES) {
-                break;
+            let angles = angles(shown, &weights.chosen(&columns), &d);
+            let now = score(&angles);
+            if now < LEAST_GAIN * lowest && n_above(&angles, FLIPPED_DEGREES) <= n_flipped {
+                lowest = now;
+                steps.push(Step {
+                    n: columns.len(),
+                    score: now,
+                    n_above: n_above(&angles, goal),
+                });
+                if angles.iter().all(|a| *a < DONE_DEGREES) {
+                    break;
+                }
             }
         }
+        columns.truncate(steps.last().map_or(0, |last| last.n));
+        Self {
+            columns,
+            steps,
+            before,
+        }
+    }
+
+    /// The fit of a step, improved; without a step, none, and `shown` is not used.
+    pub(super) fn fit(
+        mut self,
+        step: Option<usize>,
+        shown: &[Shown],
+        weights: &WeightTable,
+    ) -> NormalFit {
+        let before = std::mem::take(&mut self.before);
+        let none = NormalFit {
+            before,
+            ..NormalFit::default()
+        };
+        let Some(step) = step.and_then(|step| self.steps.get(step)) else {
+            return none;
+        };
+        let columns = self.columns[..step.n].to_vec();
+        let ridge = PURSUIT_RIDGE * shown.len() as f64;
+        let correlation = correlation(shown, weights);
+        let Some(d) = solve_products(weights, &columns, &correlation, ridge) else {
+            return none;
+        };
+        let mut fit = NormalFit {
+            after: angles(shown, &weights.chosen(&columns), &d),
+            columns,
+            d,
+            ..none
+        };
+        fit.polish(shown, weights);
+        fit.leave_out_short(shown, weights);
+        fit
+    }
+}
+
+/// The products of each weight with the residuals.
+fn correlation(shown: &[Shown], weights: &WeightTable) -> Vec<DVec3> {
+    let mut correlation = vec![DVec3::ZERO; weights.k];
+    for (o, shown) in shown.iter().enumerate() {
+        let residual = shown.residual();
+        for (sum, w) in correlation.iter_mut().zip(weights.row(o)) {
+            *sum += residual * *w;
+        }
+    }
+    correlation
+}
+
+impl NormalFit {
+    /// The angles that are left.
+    pub(super) fn angles(&self) -> &[f32] {
+        if self.columns.is_empty() {
+            &self.before
+        } else {
+            &self.after
+        }
+    }
+
+    /// Leaves out deltas that are too short to be worth an entry; the angles are those without them.
+    fn leave_out_short(&mut self, shown: &[Shown], weights: &WeightTable) {
+        let is_long = |d: &DVec3| d.length() >= LEAST_DELTA;
+        if self.d.iter().all(is_long) {
+            return;
+        }
+        let pairs = self.columns.iter().zip(&self.d);
+        let long = pairs.filter(|(_, d)| is_long(d)).map(|(&c, &d)| (c, d));
+        (self.columns, self.d) = long.unzip();
+        self.after = if self.columns.is_empty() {
+            Vec::new()
+        } else {
+            angles(shown, &weights.chosen(&self.columns), &self.d)
+        };
+    }
+
+    /// Whether other angles have a lower score, and no more of them are flipped.
+    fn accepts(&self, angles: &[f32]) -> bool {
+        let n_flipped = |angles: &[f32]| n_above(angles, FLIPPED_DEGREES);
+        score(angles) < score(&self.after) && n_flipped(angles) <= n_flipped(&self.before)
     }
 
     /// Improves the deltas by Gauss-Newton steps with iteratively reweighted least squares.
@@ -227,7 +300,7 @@ impl NormalFit {
         let mut d = self.d.clone();
         let mut of_irls = vec![1.0; shown.len()];
         for _ in 0..2 {
-            if !step(shown, &chosen, &of_irls, &mut d) {
+            if !gauss_newton(shown, &chosen, &of_irls, &mut d) {
                 return;
             }
             let angles = angles(shown, &chosen, &d);
@@ -236,7 +309,7 @@ impl NormalFit {
             for (irls, angle) in of_irls.iter_mut().zip(&angles) {
                 *irls *= irls::factor(f64::from(*angle).min(LARGE_DEGREES) / rms);
             }
-            if self.accepts(&angles, 1.0) {
+            if self.accepts(&angles) {
                 self.d.clone_from(&d);
                 self.after = angles;
             }
@@ -285,7 +358,7 @@ fn solve_products(
 
 /// Solves for the deltas, linearised at `d`: the component of the shown normal across the target, relative to its length, is to
 /// vanish, and the length hardly to change. `false` where the system is singular.
-fn step(shown: &[Shown], chosen: &[f64], irls: &[f64], d: &mut [DVec3]) -> bool {
+fn gauss_newton(shown: &[Shown], chosen: &[f64], irls: &[f64], d: &mut [DVec3]) -> bool {
     let k = d.len();
     let n = 3 * k;
     let mut g = vec![0.0; n * n];
@@ -350,7 +423,10 @@ mod tests {
         let shown: Vec<Shown> = weights.clone().map(at).collect();
         let rows = weights
             .flat_map(|w| (0..k).map(move |i| if i == 0 { w } else { 0.3 * f64::from(i as u32) }));
-        NormalFit::new(&shown, &WeightTable::new(k, rows.collect()))
+        let weights = WeightTable::new(k, rows.collect());
+        let pursuit = Pursuit::new(&shown, &weights, 1.6);
+        let last = pursuit.steps.len().checked_sub(1);
+        pursuit.fit(last, &shown, &weights)
     }
 
     fn largest(angles: &[f32]) -> f32 {
@@ -395,10 +471,10 @@ mod tests {
             ..NormalFit::default()
         };
         let mut flips = vec![1.0; 8];
-        assert!(fit.accepts(&flips, 1.0));
+        assert!(fit.accepts(&flips));
         for flipped in [120.0, f32::NAN] {
             flips[3] = flipped;
-            assert!(!fit.accepts(&flips, 1.0), "{flipped}");
+            assert!(!fit.accepts(&flips), "{flipped}");
         }
         let shown = [Shown {
             matrix: DMat3::IDENTITY,
@@ -414,6 +490,47 @@ mod tests {
         fit.leave_out_short(&shown, &WeightTable::new(2, vec![1.0, 1.0]));
         assert_eq!((fit.columns, fit.d), (vec![1], vec![DVec3::X]));
         assert!((fit.after[0] - 45.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn each_step_follows_more_weights_and_has_a_lower_score() {
+        // A normal Z that follows two weights: one turns it about X, the other about Y, by less.
+        let rows: Vec<[f64; 3]> = (0..24)
+            .map(|i| f64::from(i) * 0.26)
+            .map(|t| [t.sin(), (1.7 * t).cos(), (0.3 * t).sin()])
+            .collect();
+        let at = |[x, y, _]: &[f64; 3]| Shown {
+            matrix: DMat3::IDENTITY,
+            position: DVec3::Z,
+            target: DMat3::from_rotation_x(0.5 * x) * DMat3::from_rotation_y(0.2 * y) * DVec3::Z,
+        };
+        let shown: Vec<Shown> = rows.iter().map(at).collect();
+        let weights = WeightTable::new(3, rows.into_iter().flatten().collect());
+        let pursuit = || Pursuit::new(&shown, &weights, 1.6);
+        let steps = pursuit().steps;
+        assert!(steps.len() >= 2, "{steps:?}");
+        assert!(
+            steps.is_sorted_by(|a, b| a.n < b.n && a.score > b.score),
+            "{steps:?}"
+        );
+        assert!(steps[0].score < score(&pursuit().before));
+        let first = pursuit().fit(Some(0), &shown, &weights);
+        assert_eq!(first.columns, [0]);
+        let both = pursuit().fit(Some(1), &shown, &weights);
+        assert_eq!(both.columns[..2], [0, 1]);
+        assert!(score(&both.after) < score(&first.after));
+        // Fits are at least as good as the steps that they improve.
+        for (fit, step) in [(first, steps[0]), (both, steps[1])] {
+            assert!(score(&fit.after) <= step.score + 1e-9);
+        }
+        let none = pursuit().fit(None, &[], &weights);
+        assert!(none.columns.is_empty());
+        assert_eq!(none.angles(), pursuit().before);
+    }
+
+    #[test]
+    fn what_is_no_number_is_above_a_goal() {
+        assert_eq!(n_above(&[1.0, f32::NAN, 2.0, 1.6], 1.6), 2);
     }
 
     #[test]

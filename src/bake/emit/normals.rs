@@ -5,35 +5,21 @@
 //! weights of any displacement, wherever that acts; where these do not suffice, further targets follow whose weights are the
 //! principal components of what normals lack.
 
-use super::normal_fit::{NormalFit, Shown, WeightTable, score};
+use super::normal_budget::{Budget, GOAL_DEGREES, bytes_for, select_steps};
+use super::normal_fit::{NormalFit, Pursuit, Shown, WeightTable};
 use super::normal_moments::{Observation, WeightCurves, linear_part, observe};
 use crate::bake::normal_angles::{BindNormals, angle, compared_normals, first_vertex_of_normal};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::solve::linear::eigenvectors;
-use crate::bake::solve::prices::{ENTRY_BYTES, WEIGHT_BYTES};
+use crate::bake::solve::prices::WEIGHT_BYTES;
 use crate::bake::solve::{MeshSolution, Solution};
 use crate::task::Cancelled;
 use glam::DVec3;
 use rayon::prelude::*;
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The 99th percentile of angles to reach, degrees: below 2 degrees shading is not visibly different.
-const GOAL_DEGREES: f32 = 1.6;
-/// More of the angles than this may exceed the goal.
-const GOAL_SHARE: f64 = 0.009;
-/// Float deltas may take this fraction of the bytes of the source, and quantised deltas less, for the same number of entries.
-/// Without a limit, deltas of every displaced vertex in every target would outweigh all other data.
-const FILE_SHARE: f64 = 0.1;
-/// Normal deltas may take up to `MAX_SHARE` as long as the whole correction takes at most this fraction.
-const GROWTH_SHARE: f64 = 0.12;
-const MAX_SHARE: f64 = 0.16;
-/// Deltas may also take this fraction of the bytes of the rest of the correction.
-const OTHERS_SHARE: f64 = 0.2;
-/// Deltas of a small file may take this many bytes.
-const MIN_BUDGET: f64 = 16e3;
 /// A further target: its accessors, and its weight at a keyframe.
 const TARGET_BYTES: f64 = 500.0;
 /// Least improvement of the 99th percentile for which deltas are written at all, degrees.
@@ -130,7 +116,7 @@ pub(crate) fn normal_deltas(
     for &normal in &part.geometry.normal_of_vertex {
         n_vertices[normal as usize] += 1;
     }
-    let budget = Budget {
+    let mut budget = Budget {
         vertices: &n_vertices,
         bytes: bytes_for(
             problem,
@@ -142,11 +128,13 @@ pub(crate) fn normal_deltas(
     };
     let keys = curves.keys();
     let of_key = WEIGHT_BYTES * (keys.len() * part.instances.len()) as f64;
-    let afforded = MORE_SHARE * budget.bytes / (TARGET_BYTES + of_key);
+    let of_target = TARGET_BYTES + of_key;
+    let afforded = MORE_SHARE * budget.bytes / of_target;
     let room = room.min(afforded as usize);
     let patterns = further_patterns(&compared, &observations, &curves, room);
     problem.task.check()?;
     let m = patterns.len();
+    budget.bytes -= m as f64 * of_target;
     let more = if m > 0 {
         let project = |observation: Observation| {
             let weights = projected(&compared, &observation, &patterns);
@@ -172,15 +160,25 @@ pub(crate) fn normal_deltas(
         weights.map(|(w, reach)| if *reach > 0.0 { w / reach } else { 0.0 })
     });
     let table = WeightTable::new(k + m, rows.collect());
-    let fits: Vec<NormalFit> = (0..compared.normals.len())
+    let of_normal = |i: usize| -> Result<Vec<Shown>, Cancelled> {
+        problem.task.check()?;
+        Ok(observations.iter().map(|o| compared.shown(i, o)).collect())
+    };
+    let all = || (0..compared.normals.len()).into_par_iter();
+    let pursuits: Vec<Pursuit> = all()
+        .map(|i| Ok(Pursuit::new(&of_normal(i)?, &table, GOAL_DEGREES)))
+        .collect::<Result<_, Cancelled>>()?;
+    let steps = select_steps(&compared.normals, &pursuits, &budget);
+    let fits: Vec<NormalFit> = pursuits
         .into_par_iter()
-        .map(|i| {
-            problem.task.check()?;
-            let shown: Vec<Shown> = observations.iter().map(|o| compared.shown(i, o)).collect();
-            Ok(NormalFit::new(&shown, &table))
+        .zip(steps)
+        .enumerate()
+        .map(|(i, (pursuit, step))| {
+            let shown = step.map_or(Ok(Vec::new()), |_| of_normal(i))?;
+            Ok(pursuit.fit(step, &shown, &table))
         })
         .collect::<Result<_, Cancelled>>()?;
-    let mut columns = select_deltas(&compared.normals, &fits, &reach, &budget);
+    let mut columns = deltas_of(&compared.normals, &fits, &reach);
     if columns.iter().all(Vec::is_empty) {
         return Ok(NormalDeltas::default());
     }
@@ -195,53 +193,6 @@ pub(crate) fn normal_deltas(
         more
     });
     Ok(NormalDeltas { columns, more })
-}
-
-/// What the deltas of a mesh may take in the file.
-struct Budget<'a> {
-    /// The number of vertices of each normal.
-    vertices: &'a [u32],
-    bytes: f64,
-    /// Of a delta of a vertex.
-    of_entry: f64,
-}
-
-/// The bytes that the deltas of the normals of a mesh may take beside `others` of its correction.
-pub(crate) fn bytes_of_normals(problem: &Problem<'_>, part: &GroupMesh, others: f64) -> f64 {
-    let item = problem.sampler.item(part.mesh);
-    let item = item.filter(|_| problem.options.normals);
-    item.map_or(0.0, |item| {
-        let normals = compared_normals(&part.geometry, &item.influences);
-        bytes_for(problem, part, normals.len(), others)
-    })
-}
-
-/// The bytes for the deltas of a mesh beside `others` of its correction: its part of those of the file by its compared
-/// normals. Rigid meshes need none.
-fn bytes_for(problem: &Problem<'_>, part: &GroupMesh, n_normals: usize, others: f64) -> f64 {
-    let document = problem.sampler.document;
-    let source = document.source();
-    let bytes = source.map_or(0, |source| {
-        let buffers: usize = source.buffers.iter().map(bytes::Bytes::len).sum();
-        buffers.max(source.bytes.len())
-    });
-    let all = *problem.n_normals.get_or_init(|| {
-        let meshes = document.meshes().values();
-        let all = meshes.map(|item| compared_normals(&item.geometry, &item.influences).len());
-        all.sum()
-    });
-    let share = n_normals as f64 / all.max(1) as f64;
-    let entry = problem.normal_entry_bytes() / ENTRY_BYTES;
-    share_of_source(share * bytes as f64, others + part.set_bytes.kept, entry)
-        .max(share * MIN_BUDGET)
-}
-
-/// The bytes for deltas, given the bytes of the source, those of the rest of the correction, and the size of an entry as a
-/// fraction of that of floats.
-fn share_of_source(source: f64, others: f64, entry: f64) -> f64 {
-    let left = (GROWTH_SHARE * source - others).min(MAX_SHARE * source * entry);
-    left.max(FILE_SHARE * source * entry)
-        .max(OTHERS_SHARE * others)
 }
 
 /// Weight rows by point.
@@ -424,116 +375,45 @@ fn more_weights(
     instances.map(of_instance).collect()
 }
 
-/// The 99th percentile; 0 of none.
+/// The 99th percentile; 0 of none. What is no number counts as infinite.
 fn percentile(mut angles: Vec<f32>) -> f32 {
     if angles.is_empty() {
         return 0.0;
+    }
+    for angle in angles.iter_mut().filter(|angle| angle.is_nan()) {
+        *angle = f32::INFINITY;
     }
     let at = (0.99 * (angles.len() - 1) as f64) as usize;
     *angles.select_nth_unstable_by(at, f32::total_cmp).1
 }
 
-/// The deltas that gain the most for their bytes, as many as reach the goal and as the budget allows, by displacement; none
-/// where they gain too little.
-fn select_deltas(
-    normals: &[u32],
-    fits: &[NormalFit],
-    reach: &[f64],
-    budget: &Budget<'_>,
-) -> Vec<Vec<(u32, DVec3)>> {
-    let none = || vec![Vec::new(); reach.len()];
-    let is_written = |(i, _): &(usize, DVec3)| reach[*i] > 0.0;
-    let mut turned: Vec<TurnedNormal> = Vec::new();
-    for (i, (&normal, fit)) in normals.iter().zip(fits).enumerate() {
-        let deltas = fit.columns.iter().copied().zip(fit.d.iter().copied());
-        let deltas: Vec<(usize, DVec3)> = deltas.filter(is_written).collect();
-        let n_entries = deltas.len() * budget.vertices[normal as usize] as usize;
-        if n_entries == 0 {
-            continue;
-        }
-        let bytes = budget.of_entry * n_entries as f64;
-        let gain = (score(&fit.before) - score(&fit.after)) / bytes;
-        turned.push(TurnedNormal {
-            fit: i,
-            normal,
-            deltas,
-            bytes,
-            gain,
-        });
+/// The deltas of the fits by displacement, ascending by normal; none where they gain too little.
+fn deltas_of(normals: &[u32], fits: &[NormalFit], reach: &[f64]) -> Vec<Vec<(u32, DVec3)>> {
+    let mut columns = vec![Vec::new(); reach.len()];
+    let before = fits.iter().flat_map(|fit| &fit.before);
+    let after = fits.iter().flat_map(NormalFit::angles);
+    let gain = percentile(before.copied().collect()) - percentile(after.copied().collect());
+    // A gain that is no number is too little.
+    let is_enough = gain >= MIN_GAIN_DEGREES;
+    if !is_enough {
+        return columns;
     }
-    turned.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.normal.cmp(&b.normal)));
-    // Also what is no number exceeds it.
-    let exceeds = |a: &&f32| {
-        !matches!(
-            a.partial_cmp(&&GOAL_DEGREES),
-            Some(Ordering::Less | Ordering::Equal)
-        )
-    };
-    let above = |angles: &[f32]| angles.iter().filter(exceeds).count();
-    let all: usize = fits.iter().map(|fit| fit.before.len()).sum();
-    let mut exceed: usize = fits.iter().map(|fit| above(&fit.before)).sum();
-    let mut left = budget.bytes;
-    let mut is_turned = vec![false; fits.len()];
-    for turn in &turned {
-        if exceed as f64 <= GOAL_SHARE * all as f64 {
-            break;
-        }
-        if turn.bytes <= left && turn.gain > 0.0 {
-            left -= turn.bytes;
-            is_turned[turn.fit] = true;
-            let fit = &fits[turn.fit];
-            exceed = (exceed + above(&fit.after)).saturating_sub(above(&fit.before));
+    for (&normal, fit) in normals.iter().zip(fits) {
+        for (&i, d) in fit.columns.iter().zip(&fit.d) {
+            if reach[i] > 0.0 {
+                columns[i].push((normal, *d / reach[i]));
+            }
         }
     }
-    let p99 = |turned: &dyn Fn(usize) -> bool| {
-        let all = fits.iter().enumerate().flat_map(|(i, fit)| {
-            let angles = if turned(i) { &fit.after } else { &fit.before };
-            angles.iter().copied()
-        });
-        percentile(all.collect())
-    };
-    if p99(&|_| false) - p99(&|i| is_turned[i]) < MIN_GAIN_DEGREES {
-        return none();
-    }
-    turned.retain(|turn| is_turned[turn.fit]);
-    turned.sort_by_key(|turn| turn.normal);
-    let mut columns = none();
-    for turn in turned {
-        for (i, d) in turn.deltas {
-            columns[i].push((turn.normal, d / reach[i]));
-        }
+    for deltas in &mut columns {
+        deltas.sort_by_key(|(normal, _)| *normal);
     }
     columns
-}
-
-/// A normal with its deltas.
-struct TurnedNormal {
-    /// The index of its fit.
-    fit: usize,
-    normal: u32,
-    /// By displacement, at its largest weight.
-    deltas: Vec<(usize, DVec3)>,
-    bytes: f64,
-    /// What the score of its angles falls by, for a byte.
-    gain: f64,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn deltas_may_take_more_where_the_rest_takes_little() {
-        let of = |others: f64, entry: f64| share_of_source(1000.0, others, entry).round();
-        // A tenth of the source, or what is left of 120 bytes, up to 160.
-        let few = [300.0, 10.0, -30.0, -900.0].map(|others| of(others, 1.0));
-        assert_eq!(few, [100.0, 110.0, 150.0, 160.0]);
-        // Entries of half the size: half of a tenth, or half of 160.
-        let small = [150.0, 60.0, -900.0].map(|others| of(others, 0.5));
-        assert_eq!(small, [50.0, 60.0, 80.0]);
-        // A fifth of the rest.
-        assert_eq!(of(800.0, 1.0), 160.0);
-    }
 
     #[test]
     fn what_gains_little_is_left_out() {
@@ -543,24 +423,27 @@ mod tests {
             before: vec![before; 4],
             after: vec![after; 4],
         };
-        let select = |fits: &[NormalFit], bytes: f64| {
-            let budget = Budget {
-                vertices: &[1; 8],
-                bytes,
-                of_entry: ENTRY_BYTES,
-            };
-            select_deltas(&[3, 7], fits, &[2.0], &budget)
-        };
-        let none = select(&[fit(0.2, 0.1), fit(0.3, 0.1)], 1e3);
+        let deltas = |fits: &[NormalFit]| deltas_of(&[3, 7], fits, &[2.0]);
+        let none = deltas(&[fit(0.2, 0.1), fit(0.3, 0.1)]);
         assert!(none.iter().all(Vec::is_empty));
-        let some = select(&[fit(0.2, 0.1), fit(9.0, 0.1)], 1e3);
+        let unused = NormalFit {
+            before: vec![0.2; 4],
+            ..NormalFit::default()
+        };
+        let some = deltas(&[unused, fit(9.0, 0.1)]);
         assert_eq!(some, vec![vec![(7, DVec3::X * 0.5)]]);
-        // Two entries are 28 bytes; of one, the larger gain.
-        let both = [fit(9.0, 0.1), fit(20.0, 0.1)];
-        assert_eq!(select(&both, 28.0)[0].len(), 2);
-        assert!(select(&both, 13.0)[0].is_empty());
-        // What only gets worse is left out.
-        assert!(select(&[fit(5.0, 5.0), fit(9.0, 30.0)], 1e3)[0].is_empty());
+        // What is no number is no gain; a number in its place is one.
+        for (before, after, is_written) in [
+            (9.0, f32::NAN, false),
+            (f32::NAN, f32::NAN, false),
+            (9.0, -f32::NAN, false),
+            (f32::NAN, 0.1, true),
+        ] {
+            let found = deltas(&[fit(before, after), fit(before, after)]);
+            assert_eq!(!found[0].is_empty(), is_written, "{before} {after}");
+        }
+        // Displacements without a weight get none.
+        assert!(deltas_of(&[3, 7], &[fit(9.0, 0.1), fit(9.0, 0.1)], &[0.0])[0].is_empty());
     }
 
     #[test]

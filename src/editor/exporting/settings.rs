@@ -156,11 +156,12 @@ impl ExportSettings {
             mode,
             ..self.bake.clone()
         };
+        let unused = BakeOptions::default();
         if mode != BakeMode::Clips {
-            bake.quantize = false;
+            bake.quantize = unused.quantize;
+            bake.normals_share = unused.normals_share;
         }
         if mode == BakeMode::Frames {
-            let unused = BakeOptions::default();
             bake.max_morphs = unused.max_morphs;
             bake.max_joints = unused.max_joints;
             bake.unipolar = unused.unipolar;
@@ -276,6 +277,7 @@ mod tests {
                 max_morphs: 3,
                 max_joints: 9,
                 unipolar: false,
+                normals_share: 0.3,
                 quantize: true,
                 ..BakeOptions::default()
             },
@@ -285,5 +287,8 @@ mod tests {
         assert!(clips.is_some_and(|correct| correct.quantize));
         let frames = Correction::Frames;
         assert_eq!(limited.options(frames), settings.options(frames));
+        let retargeted = limited.options(Correction::Retarget).correct;
+        let share = retargeted.map(|correct| correct.normals_share);
+        assert_eq!(share, Some(BakeOptions::default().normals_share));
     }
 }

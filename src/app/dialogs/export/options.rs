@@ -1,7 +1,7 @@
 //! The options of a model export.
 
 use super::report::millimetres;
-use crate::bake::MAX_MORPHS;
+use crate::bake::{MAX_MORPHS, NORMALS_SHARE};
 use crate::document::ClipId;
 use crate::editor::Editor;
 use crate::editor::exporting::Correction;
@@ -188,6 +188,23 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
                 let about = "Maximum number of morph targets per mesh. Above 8, each target moves one region of the \
                     body, so files are smaller and more accurate. Some players show only 8.";
                 number(ui, value, "Max morph targets", about);
+                ui.end_row();
+            }
+            if correction == Correction::Clips && bake.normals {
+                ui.label("Normals share");
+                let mut percent = 100.0 * bake.normals_share;
+                let before = percent;
+                let value = DragValue::new(&mut percent)
+                    .range(100.0 * NORMALS_SHARE.start()..=100.0 * NORMALS_SHARE.end())
+                    .speed(0.1)
+                    .max_decimals(1)
+                    .suffix(" %");
+                let about = "About how much normals in morph targets may add, in % of the model's size. More makes \
+                    shading more exact.";
+                number(ui, value, "Normals share", about);
+                if percent.to_bits() != before.to_bits() {
+                    bake.normals_share = percent / 100.0;
+                }
                 ui.end_row();
             }
             if correction != Correction::Frames {
