@@ -225,6 +225,29 @@ fn esc_ends_a_typed_number_before_it_leaves_the_page() {
 }
 
 #[test]
+fn the_share_of_normals_is_set_where_normals_are_written() {
+    let mut window = page();
+    let share = |window: &Window| window.editor().exporting().settings().bake.normals_share;
+    let is_shown = |window: &Window| {
+        let (role, name) = (Role::SpinButton, "Normals share");
+        let found = window.harness.query_by_role_and_label(role, name);
+        found.is_some()
+    };
+    assert!(is_shown(&window));
+    window.click(Role::SpinButton, "Normals share");
+    window.write("20");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(share(&window), 0.2);
+    window.click(Role::CheckBox, "Normals");
+    assert!(!is_shown(&window), "no normals, no share of them");
+    window.click(Role::CheckBox, "Normals");
+    assert!(is_shown(&window));
+    window.click(Role::RadioButton, "Morph frames");
+    assert!(!is_shown(&window), "frames have all normals");
+    assert_eq!(share(&window), 0.2, "a choice is kept");
+}
+
+#[test]
 fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
     let mut window = page();
     let editor = window.harness.state_mut().editor_mut();
