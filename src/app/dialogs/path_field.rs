@@ -479,7 +479,7 @@ pub(super) fn home() -> PathBuf {
     directories::UserDirs::new().map_or_else(PathBuf::new, |dirs| dirs.home_dir().to_owned())
 }
 
-/// Why a path is no folder: it does not exist, or a part of it is a file. `None` if it is one.
+/// Why a path is not a folder: it does not exist, or a part of it is a file. `None` if it is one.
 fn folder_fault(folder: &Path) -> Option<String> {
     if folder.is_dir() {
         return None;

@@ -1,4 +1,4 @@
-//! What normal deltas may take in the file, and which of them are written.
+//! The byte budget of normal deltas, and the choice of those that are written.
 
 use super::normal_fit::{Pursuit, Step, n_above, score};
 use crate::bake::normal_angles::compared_normals;
@@ -8,7 +8,7 @@ use crate::bake::solve::prices::ENTRY_BYTES;
 
 /// The 99th percentile of angles to reach, degrees: below 2 degrees shading is not visibly different.
 pub(super) const GOAL_DEGREES: f32 = 1.6;
-/// More of the angles than this may exceed the goal.
+/// At most this fraction of the angles may exceed the goal.
 const GOAL_SHARE: f64 = 0.009;
 /// Deltas may take up to `MOST` times their share of the source (`BakeOptions::normals_share`) as long as the whole
 /// correction takes at most `GROWTH` times the share.
@@ -16,15 +16,15 @@ const GROWTH: f64 = 1.2;
 const MOST: f64 = 1.6;
 /// Deltas may also take this many times the share of the bytes of the rest of the correction.
 const OF_OTHERS: f64 = 2.0;
-/// Deltas may always take the share of so many bytes, quantized or not.
+/// Deltas may always take the share of this many bytes, quantized or not.
 const LEAST_SOURCE: f64 = 160e3;
 
-/// What the deltas of a mesh may take in the file.
+/// The byte budget of a mesh's normal deltas.
 pub(super) struct Budget<'a> {
-    /// The number of vertices of each normal.
+    /// By normal: the number of vertices that share it.
     pub(super) vertices: &'a [u32],
     pub(super) bytes: f64,
-    /// Of a delta of a vertex.
+    /// The size of one vertex's delta, bytes.
     pub(super) of_entry: f64,
 }
 
@@ -119,11 +119,11 @@ struct Upgrade {
     /// The index of the normal.
     i: usize,
     step: usize,
-    /// What the score falls by for each further entry.
+    /// The decrease of the score per added entry.
     gain: f64,
 }
 
-/// The steps on the lower convex hull of scores over entries, each with what the score falls by for each further entry.
+/// The steps on the lower convex hull of scores over entries, each with the decrease of the score per added entry.
 fn upgrades_of(pursuit: &Pursuit, n_vertices: f64) -> impl Iterator<Item = (usize, f64)> {
     let mut at = (0, score(&pursuit.before), 0, f64::INFINITY);
     std::iter::from_fn(move || {
@@ -202,7 +202,7 @@ mod tests {
         // Nothing is spent beyond the goal.
         let near = [pursuit(18.0, &[1.0, 0.5]), pursuit(1.0, &[0.5])];
         assert_eq!(select(&near, 9.0, &[1, 1]), [Some(0), None]);
-        // What is no number is beyond it.
+        // NaN is beyond it.
         let unknown = [pursuit(1.0, &[0.5]), pursuit(f32::NAN, &[0.5])];
         assert_eq!(select(&unknown, 9.0, &[1, 1]), [None, Some(0)]);
     }

@@ -151,7 +151,7 @@ pub(super) fn score(angles: &[f32]) -> f64 {
     squares.sum()
 }
 
-/// The number of angles above a goal, degrees; what is no number is above it.
+/// The number of angles above a goal, in degrees; NaN counts as above.
 pub(super) fn n_above(angles: &[f32], goal: f32) -> usize {
     let is_reached = |a: &&f32| **a <= goal;
     angles.len() - angles.iter().filter(is_reached).count()
@@ -214,7 +214,7 @@ impl Pursuit {
         }
     }
 
-    /// The fit of a step, improved; without a step, none, and `shown` is not used.
+    /// The fit of a step, improved. Without a step the fit has no deltas, and `shown` is not read.
     pub(super) fn fit(
         mut self,
         step: Option<usize>,
@@ -247,7 +247,7 @@ impl Pursuit {
     }
 }
 
-/// The products of each weight with the residuals.
+/// The inner product of each weight with the residuals, over the observations.
 fn correlation(shown: &[Shown], weights: &WeightTable) -> Vec<DVec3> {
     let mut correlation = vec![DVec3::ZERO; weights.k];
     for (o, shown) in shown.iter().enumerate() {

@@ -375,7 +375,7 @@ fn more_weights(
     instances.map(of_instance).collect()
 }
 
-/// The 99th percentile; 0 of none. What is no number counts as infinite.
+/// The 99th percentile; 0 if there are no angles. NaN counts as infinite.
 fn percentile(mut angles: Vec<f32>) -> f32 {
     if angles.is_empty() {
         return 0.0;
@@ -387,13 +387,13 @@ fn percentile(mut angles: Vec<f32>) -> f32 {
     *angles.select_nth_unstable_by(at, f32::total_cmp).1
 }
 
-/// The deltas of the fits by displacement, ascending by normal; none where they gain too little.
+/// The deltas of the fits by displacement, ascending by normal; none if they lower the 99th percentile too little.
 fn deltas_of(normals: &[u32], fits: &[NormalFit], reach: &[f64]) -> Vec<Vec<(u32, DVec3)>> {
     let mut columns = vec![Vec::new(); reach.len()];
     let before = fits.iter().flat_map(|fit| &fit.before);
     let after = fits.iter().flat_map(NormalFit::angles);
     let gain = percentile(before.copied().collect()) - percentile(after.copied().collect());
-    // A gain that is no number is too little.
+    // NaN is not enough.
     let is_enough = gain >= MIN_GAIN_DEGREES;
     if !is_enough {
         return columns;
@@ -432,7 +432,7 @@ mod tests {
         };
         let some = deltas(&[unused, fit(9.0, 0.1)]);
         assert_eq!(some, vec![vec![(7, DVec3::X * 0.5)]]);
-        // What is no number is no gain; a number in its place is one.
+        // NaN is no gain; a number in its place is one.
         for (before, after, is_written) in [
             (9.0, f32::NAN, false),
             (f32::NAN, f32::NAN, false),
