@@ -3,11 +3,12 @@
 
 use super::TRAINING_SHARE;
 use super::alternating::basis_of;
+use super::bands::{BlendBand, band_of};
 use super::candidates::{Candidate, MOVED_SHARE};
 use super::displacements::{self, Basis, Residuals};
 use super::mesh_basis::{Block, MeshBasis};
 use super::playback::Playback;
-use super::regions::{JointPair, Partition, Region, pair_of};
+use super::regions::{Partition, Region};
 use super::training::TrainingSet;
 use crate::bake::problem::group::GroupMesh;
 use crate::math::Worse;
@@ -73,7 +74,7 @@ impl Playback<'_, '_> {
             None => self.find_regions(part, residuals)?,
         };
         let norms = residuals.max_norm_of_points();
-        let by_pair = regions.by_pair();
+        let by_band = regions.by_band();
         let mut places = vec![Vec::new(); regions.regions.len()];
         let still = MOVED_SHARE * problem.tolerance;
         for (place, (&point, _)) in part
@@ -83,8 +84,8 @@ impl Playback<'_, '_> {
             .enumerate()
             .filter(|p| *p.1.1 > still)
         {
-            let pair = pair_of(&part.weights[point as usize]);
-            if let Some(region) = nearest_region(&by_pair, pair) {
+            let band = band_of(&part.weights[point as usize]);
+            if let Some(region) = nearest_region(&by_band, band) {
                 places[region].push(place as u32);
             }
         }
@@ -210,17 +211,24 @@ fn starting_rank(
     Ok(best.map_or(least, |basis| basis.k))
 }
 
-/// The region of a pair of joints: its own, or else one that has a joint of it; `None` where there is no region.
-fn nearest_region(by_pair: &BTreeMap<JointPair, usize>, pair: JointPair) -> Option<usize> {
-    let own = by_pair.get(&pair);
-    let has = |other: &JointPair, joint: u16| other.0 == joint || other.1 == joint;
-    let of = |joint: u16| by_pair.iter().find(|(other, _)| has(other, joint));
-    let near = || {
-        of(pair.0)
-            .or_else(|| of(pair.1))
-            .or(by_pair.first_key_value())
+/// The region of a band: its own, or else that of the nearest band of the same joints, or else one with one of its joints, or
+/// else the first; `None` where there is no region.
+fn nearest_region(by_band: &BTreeMap<BlendBand, usize>, band: BlendBand) -> Option<usize> {
+    let first = BlendBand { index: 0, ..band };
+    let last = BlendBand {
+        index: u8::MAX,
+        ..band
     };
-    own.or_else(|| near().map(|(_, region)| region)).copied()
+    let of_joints = by_band.range(first..=last);
+    let has = |other: &BlendBand, joint: u16| [other.joints.0, other.joints.1].contains(&joint);
+    let of = |joint: u16| by_band.iter().find(|(other, _)| has(other, joint));
+    let near = || {
+        of(band.joints.0)
+            .or_else(|| of(band.joints.1))
+            .or(by_band.first_key_value())
+    };
+    let nearest = of_joints.min_by_key(|(other, _)| other.index.abs_diff(band.index));
+    nearest.or_else(near).map(|(_, region)| *region)
 }
 
 #[cfg(test)]
@@ -260,5 +268,25 @@ mod tests {
         assert_eq!(start(large, 4), 4);
         // In small regions, even the first fits use all points.
         assert_eq!(start(20, 1), 1);
+    }
+
+    #[test]
+    fn points_of_a_band_without_region_join_the_nearest_one() {
+        let band = |joints, index| BlendBand { joints, index };
+        let regions = BTreeMap::from([
+            (band((0, 1), 1), 7),
+            (band((0, 1), 5), 8),
+            (band((2, 3), 0), 9),
+        ]);
+        let of = |joints, index| nearest_region(&regions, band(joints, index));
+        assert_eq!(of((0, 1), 5), Some(8));
+        assert_eq!(of((0, 1), 2), Some(7));
+        // Of two as near, the first.
+        assert_eq!(of((0, 1), 3), Some(7));
+        assert_eq!(of((0, 1), 7), Some(8));
+        assert_eq!(of((1, 4), 7), Some(7));
+        assert_eq!(of((3, 4), 0), Some(9));
+        assert_eq!(of((5, 6), 0), Some(7));
+        assert_eq!(nearest_region(&BTreeMap::new(), band((0, 1), 0)), None);
     }
 }

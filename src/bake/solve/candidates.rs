@@ -1,10 +1,11 @@
 //! Candidates: numbers of helpers and morph targets, by their estimated bytes and error.
 
 use super::TRAINING_SHARE;
+use super::bands::{BlendBand, band_of};
 use super::displacements::Residuals;
 use super::placement::Placement;
 use super::prices::MorphPrices;
-use super::regions::{JointPair, Partition, RegionLimits, pair_of, partition};
+use super::regions::{Partition, RegionLimits, partition};
 use super::solution_bytes::bytes_saved_in_sets;
 use super::training::{Snapshot, TrainingSet, residual, residuals};
 use crate::bake::problem::Problem;
@@ -289,8 +290,8 @@ impl Problem<'_> {
         residuals: &Residuals,
         (prices, share): (&MorphPrices, f64),
     ) -> Result<Partition, Cancelled> {
-        let pairs: Vec<JointPair> = points
-            .map(|point| pair_of(&part.weights[point as usize]))
+        let bands: Vec<BlendBand> = points
+            .map(|point| band_of(&part.weights[point as usize]))
             .collect();
         let prices = MorphPrices {
             entry: prices.entry * share,
@@ -301,7 +302,7 @@ impl Problem<'_> {
             target_error: RANK_SHARE * self.tolerance,
             most: self.most_morphs(),
         };
-        partition(residuals, &pairs, &prices, limits, self.task)
+        partition(residuals, &bands, &prices, limits, self.task)
     }
 
     /// Candidates below this error on the training set compete by their size: alternating least squares reduce what

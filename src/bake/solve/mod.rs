@@ -1,6 +1,7 @@
 //! The solution of one group: place helper joints, choose a candidate by its bytes, solve it, and play it back.
 
 pub(crate) mod alternating;
+pub(crate) mod bands;
 mod basis_fit;
 pub(crate) mod candidates;
 mod clip_reduction;

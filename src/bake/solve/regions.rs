@@ -1,24 +1,24 @@
 //! Regions of the body with morph targets of their own.
 //!
 //! A target that moves one region only has entries for the points of that region. Points start in clusters by their two
-//! heaviest joints; two clusters merge while one set of targets for both takes fewer bytes than two sets. The number of
-//! targets of a cluster is the rank of its residuals, pulled back to bind space, that leaves at most the target error
-//! (truncated singular value decomposition; an upper bound of what alternating least squares need later).
+//! heaviest joints and, where many points blend the same two, by bands of the blend. Two clusters merge while one set of
+//! targets for both takes fewer bytes than two sets. The number of targets of a cluster is the rank of its residuals, pulled
+//! back to bind space, that leaves at most the target error (truncated singular value decomposition; an upper bound of what
+//! alternating least squares need later).
 
+use super::bands::{BlendBand, JointPair, Members, first_clusters, of_joint_pairs};
 use super::displacements::Residuals;
 use super::linear::eigenvectors;
 use super::prices::MorphPrices;
-use crate::bake::problem::rows::WeightRow;
 use crate::math::Worse;
 use crate::task::{Cancelled, Task};
 use glam::DVec3;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The two heaviest joints of a point, the lower slot first; twice the same where it has one.
-pub(crate) type JointPair = (u16, u16);
-
-/// Merges of a cluster that are considered: with clusters of a common joint, and with others. They bound the time.
+/// Merges of a cluster that are considered: with other bands of a blend, with clusters of a common joint, and with others.
+/// They bound the time.
+const BAND_PARTNERS: usize = 3;
 const COMMON_PARTNERS: usize = 6;
 const OTHER_PARTNERS: usize = 2;
 
@@ -30,8 +30,8 @@ const MAX_ERROR_STEPS: usize = 100;
 /// A region, for points of some residuals.
 #[derive(Clone, Debug)]
 pub(crate) struct Region {
-    /// The pairs of joints of its points, ascending.
-    pub(crate) pairs: Vec<JointPair>,
+    /// The bands of its points, ascending.
+    pub(crate) bands: Vec<BlendBand>,
     /// The number of its points.
     pub(crate) n_points: usize,
     /// The number of displacements that it needs.
@@ -52,11 +52,11 @@ impl Partition {
         self.regions.iter().map(|region| region.k).sum()
     }
 
-    /// The regions by the pair of joints.
-    pub(crate) fn by_pair(&self) -> BTreeMap<JointPair, usize> {
+    /// The region of each band.
+    pub(crate) fn by_band(&self) -> BTreeMap<BlendBand, usize> {
         let regions = self.regions.iter().enumerate();
         regions
-            .flat_map(|(i, region)| region.pairs.iter().map(move |&pair| (pair, i)))
+            .flat_map(|(i, region)| region.bands.iter().map(move |&band| (band, i)))
             .collect()
     }
 }
@@ -72,22 +72,10 @@ pub(crate) struct RegionLimits {
     pub(crate) most: usize,
 }
 
-/// The two heaviest joints of a row.
-pub(crate) fn pair_of(row: &WeightRow) -> JointPair {
-    let heavier = |best: Option<(u16, f64)>, next: &(u16, f64)| match best {
-        Some(best) if best.1 >= next.1 => Some(best),
-        _ => Some(*next),
-    };
-    let first = row.iter().fold(None, heavier).map_or(0, |r| r.0);
-    let others = row.iter().filter(|r| r.0 != first);
-    let second = others.fold(None, heavier).map_or(first, |r| r.0);
-    (first.min(second), first.max(second))
-}
-
 /// A cluster of points.
 #[derive(Clone)]
 struct Cluster {
-    pairs: Vec<JointPair>,
+    bands: Vec<BlendBand>,
     /// Ascending indices among the points of the residuals.
     points: Vec<u32>,
     /// The Gram matrix of its displacements over time: t x t.
@@ -111,10 +99,10 @@ struct Pulled<'a> {
     target_error: f64,
 }
 
-/// Divides points with these pairs of joints into regions. The prices are of a point of the residuals.
+/// Divides points into regions. `bands`: the band of each point. The prices are of a point of the residuals.
 pub(crate) fn partition(
     residuals: &Residuals,
-    pairs: &[JointPair],
+    bands: &[BlendBand],
     prices: &MorphPrices,
     limits: RegionLimits,
     task: &Task,
@@ -125,50 +113,34 @@ pub(crate) fn partition(
         target_error: limits.target_error,
     };
     let norms = residuals.max_norm_of_points();
-    let mut by_pair: BTreeMap<JointPair, Vec<u32>> = BTreeMap::new();
+    let mut by_band: BTreeMap<BlendBand, Vec<u32>> = BTreeMap::new();
     let mut still = 0.0f64;
-    for (i, (&pair, &norm)) in pairs.iter().zip(&norms).enumerate() {
+    for (i, (&band, &norm)) in bands.iter().zip(&norms).enumerate() {
         if norm <= limits.still {
             still = still.worse(norm);
         } else {
-            by_pair.entry(pair).or_default().push(i as u32);
+            by_band.entry(band).or_default().push(i as u32);
         }
     }
-    let clusters: Vec<(JointPair, Vec<u32>)> = by_pair.into_iter().collect();
-    let clusters: Vec<Cluster> = clusters
-        .into_par_iter()
-        .map(|(pair, points)| {
-            let gram = pulled.gram(&points);
-            let (k, error) = pulled.rank(&points, &gram);
-            let pairs = vec![pair];
-            Cluster {
-                pairs,
-                points,
-                gram,
-                k,
-                error,
-            }
-        })
-        .collect();
-    let mut clusters = pulled.merge(clusters, prices, task)?;
-    let mut steps = 0;
-    while clusters.iter().map(|c| c.k).sum::<usize>() > limits.most && steps < MAX_ERROR_STEPS {
-        task.check()?;
-        steps += 1;
-        pulled.target_error *= ERROR_STEP;
-        clusters.par_iter_mut().for_each(|cluster| {
-            (cluster.k, cluster.error) = pulled.rank(&cluster.points, &cluster.gram);
-        });
-    }
-    let max_error = clusters.iter().map(|c| c.error).fold(still, f64::worse);
-    let regions = clusters.into_iter().filter(|c| c.k > 0).map(|c| Region {
-        pairs: c.pairs,
+    let bands = first_clusters(&by_band, prices);
+    let pairs = of_joint_pairs(&by_band);
+    let n_apart = bands.len() - pairs.len();
+    let found = pulled.divide(bands, prices, limits, task)?;
+    // Ranks of bands add up to more targets than those of whole blends, and with too many of them the error rises.
+    let found = if n_apart > 0 && found.0 > limits.target_error {
+        let whole = pulled.divide(pairs, prices, limits, task)?;
+        if whole.0 < found.0 { whole } else { found }
+    } else {
+        found
+    };
+    let regions = found.1.into_iter().filter(|c| c.k > 0).map(|c| Region {
+        bands: c.bands,
         n_points: c.points.len(),
         k: c.k,
     });
     Ok(Partition {
         regions: regions.collect(),
-        max_error,
+        max_error: still.worse(found.0),
     })
 }
 
@@ -177,6 +149,45 @@ impl Pulled<'_> {
     fn of(&self, point: u32) -> &[[f32; 3]] {
         let t = self.residuals.t;
         &self.d[point as usize * t..(point as usize + 1) * t]
+    }
+
+    /// Merges clusters, and raises the error until they have at most the largest number of targets. Returns the largest error
+    /// and the clusters.
+    fn divide(
+        &mut self,
+        clusters: Vec<Members>,
+        prices: &MorphPrices,
+        limits: RegionLimits,
+        task: &Task,
+    ) -> Result<(f64, Vec<Cluster>), Cancelled> {
+        self.target_error = limits.target_error;
+        let clusters: Vec<Cluster> = clusters
+            .into_par_iter()
+            .map(|(bands, points)| {
+                let gram = self.gram(&points);
+                let (k, error) = self.rank(&points, &gram);
+                Cluster {
+                    bands,
+                    points,
+                    gram,
+                    k,
+                    error,
+                }
+            })
+            .collect();
+        let mut clusters = self.merge(clusters, prices, task)?;
+        let mut steps = 0;
+        while clusters.iter().map(|c| c.k).sum::<usize>() > limits.most && steps < MAX_ERROR_STEPS {
+            task.check()?;
+            steps += 1;
+            self.target_error *= ERROR_STEP;
+            let pulled = &*self;
+            clusters.par_iter_mut().for_each(|cluster| {
+                (cluster.k, cluster.error) = pulled.rank(&cluster.points, &cluster.gram);
+            });
+        }
+        let max_error = clusters.iter().map(|c| c.error).fold(0.0, f64::worse);
+        Ok((max_error, clusters))
     }
 
     fn gram(&self, points: &[u32]) -> Vec<f64> {
@@ -265,11 +276,11 @@ impl Pulled<'_> {
             };
             merges.retain(|&(x, y), _| ![a, b].contains(&x) && ![a, b].contains(&y));
             let (points, gram) = union(&low, &high);
-            let mut pairs = low.pairs;
-            pairs.extend(high.pairs);
-            pairs.sort_unstable();
+            let mut bands = low.bands;
+            bands.extend(high.bands);
+            bands.sort_unstable();
             clusters.push(Some(Cluster {
-                pairs,
+                bands,
                 points,
                 gram,
                 k,
@@ -289,6 +300,7 @@ impl Pulled<'_> {
         merges: &mut BTreeMap<(usize, usize), Merge>,
     ) {
         let Some(own) = &clusters[i] else { return };
+        let joints = ClusterJoints::of(own);
         let bytes = |cluster: &Cluster| prices.of_block(cluster.k, cluster.points.len() as f64);
         // Both together need as many displacements as either.
         let most = |other: &Cluster| {
@@ -296,18 +308,24 @@ impl Pulled<'_> {
             bytes(own) + bytes(other) - prices.of_block(own.k.max(other.k), n as f64)
         };
         let others = clusters.iter().enumerate().filter(|(j, _)| *j != i);
-        let mut partners: Vec<(bool, f64, usize)> = others
+        let mut partners: Vec<(SharedJoints, f64, usize)> = others
             .filter_map(|(j, other)| {
                 let other = other.as_ref()?;
-                Some((shares_joint(own, other), most(other), j))
+                Some((joints.shared_with(other), most(other), j))
             })
             .filter(|partner| partner.1 > 0.0)
             .collect();
-        partners.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
-        let n_common = partners.iter().filter(|p| p.0).count();
-        let common = partners.iter().take(n_common.min(COMMON_PARTNERS));
-        let others = partners.iter().skip(n_common).take(OTHER_PARTNERS);
-        let chosen: Vec<usize> = common.chain(others).map(|p| p.2).collect();
+        partners.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.2.cmp(&b.2)));
+        let chosen = [
+            (SharedJoints::Both, BAND_PARTNERS),
+            (SharedJoints::One, COMMON_PARTNERS),
+            (SharedJoints::None, OTHER_PARTNERS),
+        ];
+        let chosen: Vec<usize> = chosen
+            .iter()
+            .flat_map(|&(shared, most)| partners.iter().filter(move |p| p.0 == shared).take(most))
+            .map(|partner| partner.2)
+            .collect();
         let found: Vec<((usize, usize), Merge)> = chosen
             .into_par_iter()
             .filter(|&j| !merges.contains_key(&(i.min(j), i.max(j))))
@@ -324,10 +342,37 @@ impl Pulled<'_> {
     }
 }
 
-fn shares_joint(a: &Cluster, b: &Cluster) -> bool {
-    let joints = |c: &Cluster| -> Vec<u16> { c.pairs.iter().flat_map(|p| [p.0, p.1]).collect() };
-    let own = joints(a);
-    joints(b).iter().any(|joint| own.contains(joint))
+/// How many joints of a blend two clusters share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SharedJoints {
+    None,
+    One,
+    Both,
+}
+
+/// The joints of a cluster.
+struct ClusterJoints {
+    pairs: BTreeSet<JointPair>,
+    joints: BTreeSet<u16>,
+}
+
+impl ClusterJoints {
+    fn of(cluster: &Cluster) -> Self {
+        let pairs: BTreeSet<JointPair> = cluster.bands.iter().map(|band| band.joints).collect();
+        let joints = pairs.iter().flat_map(|pair| [pair.0, pair.1]).collect();
+        Self { pairs, joints }
+    }
+
+    fn shared_with(&self, other: &Cluster) -> SharedJoints {
+        let mut pairs = other.bands.iter().map(|band| band.joints);
+        if pairs.clone().any(|pair| self.pairs.contains(&pair)) {
+            SharedJoints::Both
+        } else if pairs.any(|(a, b)| self.joints.contains(&a) || self.joints.contains(&b)) {
+            SharedJoints::One
+        } else {
+            SharedJoints::None
+        }
+    }
 }
 
 /// The points and the Gram matrix of two clusters.
@@ -349,6 +394,10 @@ mod tests {
         most: 100,
     };
 
+    fn band(joints: JointPair, index: u8) -> BlendBand {
+        BlendBand { joints, index }
+    }
+
     fn prices(target: f64) -> MorphPrices {
         MorphPrices {
             target,
@@ -360,16 +409,17 @@ mod tests {
     }
 
     /// Two limbs of `n` points: the first moves by sin, the other by `other` over 12 frames, and points that rest.
-    fn limbs(n: usize, other: impl Fn(f64) -> f64) -> (Residuals, Vec<JointPair>) {
+    fn limbs(n: usize, other: impl Fn(f64) -> f64) -> (Residuals, Vec<BlendBand>) {
         let mut residuals = Residuals {
             t: 12,
             a: Vec::new(),
             r: Vec::new(),
         };
-        let mut pairs = Vec::new();
+        let mut bands = Vec::new();
         for p in 0..3 * n {
             let limb = p % 3;
-            pairs.push([(0, 1), (1, 2), (2, 3)][limb]);
+            let joints = [(0, 1), (1, 2), (2, 3)][limb];
+            bands.push(band(joints, 3));
             let b = Vec3::new(1.0, (p as f32).sin(), 0.3);
             for f in 0..12 {
                 let at = f64::from(f) * 0.5;
@@ -381,45 +431,112 @@ mod tests {
                     .push((a * (b.as_dvec3() * w)).to_array().map(|x| x as f32));
             }
         }
-        (residuals, pairs)
+        (residuals, bands)
     }
 
     #[test]
     fn limbs_that_move_apart_have_targets_of_their_own() {
-        let (residuals, pairs) = limbs(50, |at| (3.0 * at).cos());
-        let found = partition(&residuals, &pairs, &prices(400.0), LIMITS, &Task::new()).unwrap();
+        let (residuals, bands) = limbs(50, |at| (3.0 * at).cos());
+        let found = partition(&residuals, &bands, &prices(400.0), LIMITS, &Task::new()).unwrap();
         let mut ks: Vec<_> = found
             .regions
             .iter()
-            .map(|r| (r.pairs.clone(), r.k))
+            .map(|r| (r.bands.clone(), r.k))
             .collect();
         ks.sort();
         // The third limb rests.
-        assert_eq!(ks, vec![(vec![(0, 1)], 1), (vec![(1, 2)], 1)]);
+        assert_eq!(
+            ks,
+            vec![(vec![band((0, 1), 3)], 1), (vec![band((1, 2), 3)], 1)]
+        );
         assert!(found.max_error < 1e-3 && found.k() == 2, "{found:?}");
     }
 
     #[test]
     fn limbs_that_move_together_share_their_targets_where_these_are_dear() {
-        let (residuals, pairs) = limbs(50, f64::sin);
-        let found = partition(&residuals, &pairs, &prices(400.0), LIMITS, &Task::new()).unwrap();
+        let (residuals, bands) = limbs(50, f64::sin);
+        let found = partition(&residuals, &bands, &prices(400.0), LIMITS, &Task::new()).unwrap();
         assert_eq!(found.regions.len(), 1);
         assert_eq!((found.regions[0].n_points, found.k()), (100, 1));
-        assert_eq!(found.by_pair()[&(1, 2)], 0);
+        assert_eq!(found.by_band()[&band((1, 2), 3)], 0);
     }
 
     #[test]
     fn fewer_targets_leave_a_larger_error() {
-        let (residuals, pairs) = limbs(50, |at| (3.0 * at).cos() + at);
+        let (residuals, bands) = limbs(50, |at| (3.0 * at).cos() + at);
         let few = RegionLimits { most: 1, ..LIMITS };
-        let found = partition(&residuals, &pairs, &prices(400.0), few, &Task::new()).unwrap();
+        let found = partition(&residuals, &bands, &prices(400.0), few, &Task::new()).unwrap();
         assert!(found.k() <= 1 && found.max_error > 1e-3, "{found:?}");
     }
 
+    /// Points of one blend: a third of them in each of three bands, of which one moves by sin, one by cos, and one rests.
+    fn blend(n: usize) -> (Residuals, Vec<BlendBand>) {
+        let (residuals, bands) = limbs(n, |at| (3.0 * at).cos());
+        let bands = (0..bands.len()).map(|p| band((0, 1), (p % 3) as u8));
+        (residuals, bands.collect())
+    }
+
     #[test]
-    fn the_two_heaviest_joints_are_found() {
-        assert_eq!(pair_of(&vec![(4, 0.2), (2, 0.5), (9, 0.3)]), (2, 9));
-        assert_eq!(pair_of(&vec![(4, 1.0)]), (4, 4));
-        assert_eq!(pair_of(&Vec::new()), (0, 0));
+    fn bands_of_a_dense_blend_have_targets_of_their_own() {
+        let found = |n: usize, target: f64| {
+            let (residuals, bands) = blend(n);
+            partition(&residuals, &bands, &prices(target), LIMITS, &Task::new()).unwrap()
+        };
+        let of_regions = |found: &Partition| -> Vec<_> {
+            found.regions.iter().map(|r| (r.n_points, r.k)).collect()
+        };
+        // One target for each of two bands moves half as many points as two for both.
+        let dense = found(200, 400.0);
+        assert_eq!(of_regions(&dense), vec![(200, 1), (200, 1)]);
+        assert!(dense.max_error < 1e-3);
+        // Bands of few points are one cluster.
+        assert_eq!(of_regions(&found(20, 400.0)), vec![(40, 2)]);
+    }
+
+    #[test]
+    fn bands_leave_no_larger_error_than_whole_blends_where_targets_are_few() {
+        // Both bands move along two displacements over time, so both need two targets, as does the whole.
+        let (residuals, bands) = blend(200);
+        let mixed: Vec<BlendBand> = (0..bands.len())
+            .map(|p| band((0, 1), ((p / 3) % 2) as u8))
+            .collect();
+        let few = RegionLimits { most: 2, ..LIMITS };
+        let prices = prices(400.0);
+        let mut pulled = Pulled {
+            residuals: &residuals,
+            d: residuals.pulled_back(),
+            target_error: 0.0,
+        };
+        let moved: BTreeMap<BlendBand, Vec<u32>> = (0..2)
+            .map(|b| {
+                let of = (0..600u32).filter(|p| p % 3 < 2 && (p / 3) % 2 == b);
+                (band((0, 1), b as u8), of.collect())
+            })
+            .collect();
+        let whole = pulled
+            .divide(of_joint_pairs(&moved), &prices, few, &Task::new())
+            .unwrap();
+        let found = partition(&residuals, &mixed, &prices, few, &Task::new()).unwrap();
+        assert!(found.k() <= 2 && found.max_error <= whole.0, "{found:?}");
+        assert!(found.max_error < 1e-3);
+    }
+
+    #[test]
+    fn clusters_share_joints() {
+        let cluster = |bands: &[BlendBand]| Cluster {
+            bands: bands.to_vec(),
+            points: Vec::new(),
+            gram: Vec::new(),
+            k: 0,
+            error: 0.0,
+        };
+        let own = ClusterJoints::of(&cluster(&[band((0, 1), 0), band((3, 4), 2)]));
+        let shared = |bands: &[BlendBand]| own.shared_with(&cluster(bands));
+        assert_eq!(
+            shared(&[band((5, 6), 0), band((3, 4), 7)]),
+            SharedJoints::Both
+        );
+        assert_eq!(shared(&[band((1, 3), 0)]), SharedJoints::One);
+        assert_eq!(shared(&[band((2, 5), 0)]), SharedJoints::None);
     }
 }
