@@ -1,4 +1,4 @@
-//! Bands of the blend of two joints: from them, the division of a mesh into regions starts.
+//! Bands of a blend of two joints: vertices with similar weights, which the regions of morph targets are merged from.
 
 use super::prices::MorphPrices;
 use crate::bake::problem::rows::WeightRow;
@@ -40,8 +40,8 @@ pub(crate) fn band_of(row: &WeightRow) -> BlendBand {
 pub(super) type Members = (Vec<BlendBand>, Vec<u32>);
 
 /// The clusters from which merging starts. Consecutive bands of two joints are one cluster until the entries of a target of
-/// it take as many bytes as the rest of the target. Smaller clusters take time, and few sampled points tell little of the
-/// rank of the others.
+/// it take as many bytes as the rest of the target. Smaller clusters take time, and the rank of a few sampled points is a
+/// poor estimate of that of all.
 pub(super) fn first_clusters(
     by_band: &BTreeMap<BlendBand, Vec<u32>>,
     prices: &MorphPrices,
@@ -93,7 +93,7 @@ pub(super) fn of_joint_pairs(by_band: &BTreeMap<BlendBand, Vec<u32>>) -> Vec<Mem
 mod tests {
     use super::*;
 
-    /// A target costs as much as ten entries.
+    /// Besides its entries, a target takes as many bytes as ten of them.
     const PRICES: MorphPrices = MorphPrices {
         target: 140.0,
         target_alone: 140.0,

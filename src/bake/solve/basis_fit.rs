@@ -211,8 +211,8 @@ fn starting_rank(
     Ok(best.map_or(least, |basis| basis.k))
 }
 
-/// The region of a band: its own, or else that of the nearest band of the same joints, or else one with one of its joints, or
-/// else the first; `None` where there is no region.
+/// The region of a band. A band without one joins that of the nearest band of the same joints, or else one that has one of
+/// its joints, or else the first. `None` where there is no region.
 fn nearest_region(by_band: &BTreeMap<BlendBand, usize>, band: BlendBand) -> Option<usize> {
     let first = BlendBand { index: 0, ..band };
     let last = BlendBand {

@@ -16,7 +16,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Merges of a cluster that are considered: with other bands of a blend, with clusters of a common joint, and with others.
+/// Merging a cluster is tried with this many others: bands of the same blend, clusters with a common joint, and the rest.
 /// They bound the time.
 const BAND_PARTNERS: usize = 3;
 const COMMON_PARTNERS: usize = 6;
@@ -124,23 +124,23 @@ pub(crate) fn partition(
     }
     let bands = first_clusters(&by_band, prices);
     let pairs = of_joint_pairs(&by_band);
-    let n_apart = bands.len() - pairs.len();
-    let found = pulled.divide(bands, prices, limits, task)?;
-    // Ranks of bands add up to more targets than those of whole blends, and with too many of them the error rises.
-    let found = if n_apart > 0 && found.0 > limits.target_error {
-        let whole = pulled.divide(pairs, prices, limits, task)?;
-        if whole.0 < found.0 { whole } else { found }
-    } else {
-        found
-    };
-    let regions = found.1.into_iter().filter(|c| c.k > 0).map(|c| Region {
+    let is_split = bands.len() > pairs.len();
+    let (mut max_error, mut clusters) = pulled.divide(bands, prices, limits, task)?;
+    // The ranks of bands add up to more targets than those of whole blends; if these are too many, the error rises.
+    if is_split && max_error > limits.target_error {
+        let (error, whole) = pulled.divide(pairs, prices, limits, task)?;
+        if error < max_error {
+            (max_error, clusters) = (error, whole);
+        }
+    }
+    let regions = clusters.into_iter().filter(|c| c.k > 0).map(|c| Region {
         bands: c.bands,
         n_points: c.points.len(),
         k: c.k,
     });
     Ok(Partition {
         regions: regions.collect(),
-        max_error: still.worse(found.0),
+        max_error: still.worse(max_error),
     })
 }
 
@@ -151,8 +151,8 @@ impl Pulled<'_> {
         &self.d[point as usize * t..(point as usize + 1) * t]
     }
 
-    /// Merges clusters, and raises the error until they have at most the largest number of targets. Returns the largest error
-    /// and the clusters.
+    /// Merges clusters, then relaxes the target error until they need at most `limits.most` targets. Returns the largest
+    /// error, world, and the clusters.
     fn divide(
         &mut self,
         clusters: Vec<Members>,
@@ -342,7 +342,7 @@ impl Pulled<'_> {
     }
 }
 
-/// How many joints of a blend two clusters share.
+/// The joints that two clusters have in common: none, a single one, or both of a blend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SharedJoints {
     None,
@@ -469,7 +469,7 @@ mod tests {
         assert!(found.k() <= 1 && found.max_error > 1e-3, "{found:?}");
     }
 
-    /// Points of one blend: a third of them in each of three bands, of which one moves by sin, one by cos, and one rests.
+    /// Points of one blend in three bands, of which one moves with a sine, one with a cosine, and one not at all.
     fn blend(n: usize) -> (Residuals, Vec<BlendBand>) {
         let (residuals, bands) = limbs(n, |at| (3.0 * at).cos());
         let bands = (0..bands.len()).map(|p| band((0, 1), (p % 3) as u8));
@@ -494,31 +494,38 @@ mod tests {
     }
 
     #[test]
-    fn bands_leave_no_larger_error_than_whole_blends_where_targets_are_few() {
-        // Both bands move along two displacements over time, so both need two targets, as does the whole.
-        let (residuals, bands) = blend(200);
-        let mixed: Vec<BlendBand> = (0..bands.len())
-            .map(|p| band((0, 1), ((p / 3) % 2) as u8))
-            .collect();
-        let few = RegionLimits { most: 2, ..LIMITS };
-        let prices = prices(400.0);
-        let mut pulled = Pulled {
-            residuals: &residuals,
-            d: residuals.pulled_back(),
-            target_error: 0.0,
+    fn whole_blends_take_the_place_of_bands_that_need_too_many_targets() {
+        // Each of three bands moves with two of three functions of time: bands need six targets, the whole blend three.
+        let mut residuals = Residuals {
+            t: 12,
+            a: Vec::new(),
+            r: Vec::new(),
         };
-        let moved: BTreeMap<BlendBand, Vec<u32>> = (0..2)
-            .map(|b| {
-                let of = (0..600u32).filter(|p| p % 3 < 2 && (p / 3) % 2 == b);
-                (band((0, 1), b as u8), of.collect())
-            })
-            .collect();
-        let whole = pulled
-            .divide(of_joint_pairs(&moved), &prices, few, &Task::new())
-            .unwrap();
-        let found = partition(&residuals, &mixed, &prices, few, &Task::new()).unwrap();
-        assert!(found.k() <= 2 && found.max_error <= whole.0, "{found:?}");
-        assert!(found.max_error < 1e-3);
+        let mut bands = Vec::new();
+        for p in 0..600usize {
+            let b = p % 3;
+            bands.push(band((0, 1), b as u8));
+            let (x, y) = ((p as f32).sin(), (p as f32).cos());
+            for f in 0..12 {
+                let at = 0.5 * f as f32;
+                let functions = [at.sin(), (3.0 * at).cos(), 0.3 * at];
+                residuals
+                    .a
+                    .push(DMat3::IDENTITY.to_cols_array().map(|x| x as f32));
+                residuals
+                    .r
+                    .push([x * functions[b], y * functions[(b + 1) % 3], 0.0]);
+            }
+        }
+        let found = |most: usize| {
+            let limits = RegionLimits { most, ..LIMITS };
+            partition(&residuals, &bands, &prices(400.0), limits, &Task::new()).unwrap()
+        };
+        let split = found(6);
+        assert_eq!((split.regions.len(), split.k()), (3, 6));
+        let whole = found(3);
+        assert_eq!((whole.regions.len(), whole.k()), (1, 3));
+        assert!(whole.max_error < 1e-3, "{whole:?}");
     }
 
     #[test]
